@@ -1,0 +1,423 @@
+package viewer
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Ref names one run for the Service. Its strings are exactly what the store
+// holds: never print them, print the fields of [Row].
+type Ref struct {
+	Store string // label of the attached store
+	Owner string
+	Run   string
+}
+
+// Badge is the short word for what a run is. List, detail and command line use
+// the same function to compute it.
+type Badge string
+
+// The badges, most urgent first.
+const (
+	Tampered  Badge = "tampered"
+	InDoubt   Badge = "in-doubt"
+	Paused    Badge = "paused"
+	Failed    Badge = "failed"
+	Stuck     Badge = "stuck"
+	Running   Badge = "running"
+	Recovered Badge = "recovered"
+	NoKey     Badge = "no-key"
+	Done      Badge = "done"
+)
+
+// Verdict is the outcome of checking a run's signatures.
+type Verdict string
+
+// The verdicts. Unchecked is shown only until the check has been made.
+const (
+	Unchecked  Verdict = ""
+	Verified   Verdict = "verified"
+	NoKeyGiven Verdict = "no-key"
+	UnknownKey Verdict = "unknown-key"
+	Forged     Verdict = "forged"
+	Gap        Verdict = "gap"
+	Regressed  Verdict = "regressed"
+	Unreadable Verdict = "unreadable"
+	Unsigned   Verdict = "unsigned"
+)
+
+// Bad reports a verdict that means that somebody or something changed the rows.
+func (v Verdict) Bad() bool {
+	return v == Forged || v == Gap || v == Regressed || v == Unreadable
+}
+
+// Waiting is one thing that a run waits for.
+type Waiting struct {
+	Type    string          `json:"type"` // approval, interrupt, in-doubt
+	ID      string          `json:"id"`
+	Key     string          `json:"key,omitempty"` // interrupt: where the answer lands
+	Tool    string          `json:"tool,omitempty"`
+	Args    json.RawMessage `json:"args,omitempty"`
+	Masked  int             `json:"masked,omitempty"` // secrets masked in args
+	Prompt  string          `json:"prompt,omitempty"`
+	Choices []string        `json:"choices,omitempty"`
+	Why     string          `json:"why,omitempty"`
+	Node    string          `json:"node,omitempty"`
+}
+
+// The types of Waiting.
+const (
+	WaitApproval  = "approval"
+	WaitInterrupt = "interrupt"
+	WaitInDoubt   = "in-doubt"
+)
+
+// Lease says who works on a run.
+type Lease struct {
+	Holder  string    `json:"holder"`
+	Expires time.Time `json:"expires"`
+}
+
+// Row is one run in a list. Its JSON is the contract of `flowtui ls`.
+type Row struct {
+	Ref     Ref       `json:"-" scrub:"-"`
+	Store   string    `json:"store"`
+	Owner   string    `json:"owner"`
+	Run     string    `json:"run"`
+	Flow    string    `json:"flow"`
+	Kind    string    `json:"kind"`
+	Status  string    `json:"status"`
+	Badges  []Badge   `json:"badges"`
+	Verdict Verdict   `json:"verdict"`
+	Step    int64     `json:"step"`
+	Segment int64     `json:"segment"`
+	At      []string  `json:"at"`
+	Waiting []Waiting `json:"waiting"`
+	Why     string    `json:"why"` // why it is not moving, one sentence
+	Next    string    `json:"-"`   // what the operator can do, one sentence
+	Updated time.Time `json:"updated"`
+	Created time.Time `json:"-"`
+	Lease   *Lease    `json:"lease"`
+	Error   string    `json:"-"` // of a failed run
+	User    string    `json:"-"`
+	Thread  string    `json:"-"`
+	Actions []Offer   `json:"-"`
+	Version string    `json:"-"` // fingerprint of what is shown, see Request.Version
+}
+
+// NeedsYou reports whether a person has to look at the run.
+func (r Row) NeedsYou() bool {
+	if len(r.Badges) == 0 {
+		return false
+	}
+	switch r.Badges[0] {
+	case Tampered, InDoubt, Paused, Failed, Stuck:
+		return true
+	}
+	return false
+}
+
+// Tab is one of the fixed views of the run list.
+type Tab string
+
+// The tabs, in the order of the screen.
+const (
+	TabNeedsYou Tab = "needs-you"
+	TabRunning  Tab = "running"
+	TabPaused   Tab = "paused"
+	TabInDoubt  Tab = "in-doubt"
+	TabFailed   Tab = "failed"
+	TabDone     Tab = "done"
+	TabAll      Tab = "all"
+)
+
+// Tabs lists all tabs in the order of the screen.
+var Tabs = []Tab{TabNeedsYou, TabRunning, TabPaused, TabInDoubt, TabFailed, TabDone, TabAll}
+
+// Query asks for a page of runs over all attached stores.
+type Query struct {
+	Tab    Tab    // "" is TabAll
+	Text   string // substring of the run id, literal
+	Owner  string // "" is the Service's owner, "*" all
+	Limit  int    // 0 is 100
+	Cursor string
+	Check  bool // verify every run of the page before returning it
+}
+
+// Page is one page of rows. NeedsYou is sorted by urgency, then longest wait;
+// every other tab by newest update.
+type Page struct {
+	Rows     []Row
+	Next     string         // "" on the last page
+	Problems []StoreProblem // stores that could not be read
+}
+
+// StoreProblem is a store that could not be read.
+type StoreProblem struct {
+	Store   string
+	Problem Problem
+	Since   time.Time
+}
+
+// Counts are numbers of runs for the tabs.
+type Counts map[Tab]int64
+
+// StoreInfo describes an attached store for the header.
+type StoreInfo struct {
+	Label    string // short name: file name or context
+	Format   string // "sqlite", "memory", …
+	Location string // never with a password
+	ReadOnly bool
+	Why      string // why it is read-only
+	Key      string // "key 3f9a ok", "no key", "unsigned"
+	Owner    string
+	NoLease  bool // no lease information in this store
+}
+
+// HistoryStep is one saved step.
+type HistoryStep struct {
+	Step    int64     `json:"step"`
+	Segment int64     `json:"segment"`
+	Status  string    `json:"status"`
+	At      []string  `json:"at"`
+	Time    time.Time `json:"time"`
+	Claim   bool      `json:"claim"`
+	Verdict Verdict   `json:"verdict"`
+	Nodes   []NodeRun `json:"-"` // what ran to reach this step
+}
+
+// NodeRun is one node's part in a superstep.
+type NodeRun struct {
+	Node    string
+	Started time.Time
+	Ended   time.Time
+	Error   string
+}
+
+// Identity is for whom a run acts.
+type Identity struct {
+	User      string `json:"user"`
+	Thread    string `json:"thread"`
+	Principal string `json:"principal"`
+}
+
+// Detail is one run. Its JSON is the contract of `flowtui show`.
+type Detail struct {
+	Row
+	Identity Identity      `json:"identity"`
+	Digest   string        `json:"digest"`
+	Error    string        `json:"error"`
+	History  []HistoryStep `json:"history"`
+	Findings []Finding     `json:"-"`
+	Flow     *Graph        `json:"-"` // nil when the store has no topology
+}
+
+// Graph is a flow's topology.
+type Graph struct {
+	Nodes []GraphNode
+	Edges []GraphEdge
+	Entry string
+}
+
+// GraphNode is a node with what happened to it.
+type GraphNode struct {
+	ID, Type string
+	Visits   int64
+	Frontier bool
+}
+
+// GraphEdge is an edge with its condition as text.
+type GraphEdge struct {
+	From, To, Condition string
+}
+
+// Call is one call of a run, folded from its records. Its JSON is the contract
+// of `flowtui calls`.
+type Call struct {
+	ID         string          `json:"id"`
+	Step       int64           `json:"step"`
+	Segment    int64           `json:"segment"`
+	N          int64           `json:"n"`
+	Node       string          `json:"node"`
+	Ordinal    int64           `json:"ordinal"`
+	Tool       string          `json:"tool"`
+	Idempotent bool            `json:"idempotent"`
+	Args       json.RawMessage `json:"args"`
+	Status     string          `json:"status"`
+	InDoubt    bool            `json:"in_doubt"`
+	Why        string          `json:"why"`
+	Result     json.RawMessage `json:"result"`
+	Error      string          `json:"error"`
+	Started    *time.Time      `json:"started"`
+	Ended      *time.Time      `json:"ended"`
+	By         string          `json:"by"`
+	Masked     int             `json:"masked,omitempty"`
+}
+
+// Event is one entry of a run's log.
+type Event struct {
+	N    int64           `json:"n"`
+	Time time.Time       `json:"time"`
+	Type string          `json:"type"`
+	Data json.RawMessage `json:"data"`
+}
+
+// Finding is one row that does not verify. Its JSON is part of the contract of
+// `flowtui verify`.
+type Finding struct {
+	Owner   string  `json:"owner"`
+	Run     string  `json:"run"`
+	Record  string  `json:"record"` // checkpoint, call, event, head
+	Step    int64   `json:"step"`
+	N       int64   `json:"n"`
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason"`
+}
+
+// Report is the outcome of a verification.
+type Report struct {
+	Runs     int            `json:"runs"`
+	Verified int            `json:"verified"`
+	Findings []Finding      `json:"findings"`
+	Rows     []RunVerdict   `json:"-" scrub:"-"`
+	Problems []StoreProblem `json:"-"`
+}
+
+// RunVerdict is the verdict of one run.
+type RunVerdict struct {
+	Ref     Ref
+	Verdict Verdict
+}
+
+// VerifyRequest selects what to verify: the given runs, or all.
+type VerifyRequest struct {
+	Refs  []Ref // nil: every run
+	Owner string
+	// Progress is told after each run; it may be nil.
+	Progress func(done, total int)
+}
+
+// StateView is a state at one step.
+type StateView struct {
+	Step   int64
+	JSON   json.RawMessage // secrets masked unless revealed; numbers as stored
+	Size   int64           // bytes as stored
+	Masked int             // how many values are masked
+	Lines  []Line          // the same as a tree, bounded
+	Cut    int             // lines left out of Lines
+}
+
+// Line is one line of a value drawn as a tree.
+type Line struct {
+	Depth    int
+	Path     string // unique within the value, like a.b[3]
+	Key      string // "amount", "[3]", "" for the root
+	Text     string // the scalar, or "{3 keys}", "[12 items]"
+	Children int    // lines below this one, all depths
+	Masked   bool
+}
+
+// Plan is what an action would do, computed without touching anything. Its
+// JSON is the contract of `flowtui plan`.
+type Plan struct {
+	Run      string        `json:"run"`
+	Action   string        `json:"action"` // recover, resume, start, none
+	Version  string        `json:"version"`
+	Replay   []Call        `json:"replay"`
+	Rerun    []Call        `json:"rerun"`
+	InDoubt  []Call        `json:"in_doubt"`
+	Decision *Decision     `json:"decision"`
+	Lease    *Lease        `json:"lease"`
+	Blocked  *string       `json:"blocked"` // a sentence when the action would be refused
+	Hint     string        `json:"-"`       // what would unblock it
+	Row      Row           `json:"-"`
+	Claims   string        `json:"-"` // "claims step 3 as segment 2; the old worker is cut off"
+	Then     string        `json:"-"` // what follows: "then send", "then the run ends"
+	Review   []ReviewEntry `json:"-"` // everything that is being approved or asked
+}
+
+// ReviewEntry is one open approval, interrupt or in-doubt call in full.
+type ReviewEntry struct {
+	Waiting
+	Idempotent bool
+	Lines      []Line // all of the arguments, nothing left out
+	Bytes      int    // size of the arguments as stored
+	Digest     string // of the arguments as stored, hex
+	Since      time.Time
+	IfYes      string // what approving does, one sentence
+	IfNo       string // what denying does
+}
+
+// Decision is a stored decision that is not spent yet.
+type Decision struct {
+	Type string    `json:"type"` // approve, deny, answer
+	ID   string    `json:"id"`
+	By   string    `json:"by"`
+	Time time.Time `json:"time"`
+	Note string    `json:"note,omitempty"`
+}
+
+// Action names something an operator can do to a run.
+type Action string
+
+// The actions.
+const (
+	Approve Action = "approve"
+	Deny    Action = "deny"
+	Answer  Action = "answer"
+	Resolve Action = "resolve"
+	Recover Action = "recover"
+)
+
+// Offer is an action with the reason why it is not possible, if it is not.
+type Offer struct {
+	Action   Action
+	Target   string // approval, interrupt or call id; "" for recover
+	Title    string // "approve charge_card"
+	Disabled string // why not, "" when possible
+}
+
+// Request asks for an action.
+type Request struct {
+	Ref          Ref
+	Action       Action
+	Target       string // approval id, interrupt id or key, call id; "" when there is only one
+	Version      string // Plan.Version that was seen; "" means "whatever is there now"
+	Note         string
+	Value        json.RawMessage // answer, or the result of a resolved call
+	NotRun       bool            // resolve: the call did not run
+	NoRun        bool            // store the decision only
+	RerunInDoubt bool
+	Takeover     bool
+}
+
+// Outcome is what became of a request. Its JSON is the contract of approve,
+// deny, answer, resolve, recover and run.
+type Outcome struct {
+	Run        string    `json:"run"`
+	Status     string    `json:"status"`
+	Outcome    string    `json:"outcome"` // one sentence
+	Step       int64     `json:"step"`
+	Segment    int64     `json:"segment"`
+	Replayed   []string  `json:"replayed"`
+	Rerun      []string  `json:"rerun"`
+	Unreplayed []string  `json:"unreplayed"`
+	Waiting    []Waiting `json:"waiting"`
+}
+
+// Progress is a stage of an action under way.
+type Progress struct {
+	Stage string // recorded, picked up, completed
+	Text  string // one line
+}
+
+// Problem is an error told to a person. Code is one of failed, usage,
+// not-found, conflict, needs-decision, corrupt, refused.
+type Problem struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Run     string `json:"run,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func (p Problem) Error() string { return p.Message }
