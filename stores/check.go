@@ -3,6 +3,7 @@ package stores
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -64,6 +65,26 @@ func (s Save) Check() error {
 	return nil
 }
 
+// Check refuses a call write whose parts do not belong together.
+func (w CallWrite) Check() error {
+	r := w.Call
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case r.Segment < 1 || r.N < 1 || r.Step < 0:
+		return fmt.Errorf("%w: call record %d of segment %d, step %d", ErrInvalid, r.N, r.Segment, r.Step)
+	case r.Incarnation == "":
+		return fmt.Errorf("%w: no incarnation", ErrInvalid)
+	}
+	for _, e := range w.Events {
+		if e.Place != r.Place {
+			return fmt.Errorf("%w: event of another run", ErrInvalid)
+		}
+	}
+	return nil
+}
+
 // Follows reports whether c may be saved when last is the run's newest
 // checkpoint (nil: the run does not exist). It is the compare-and-set rule of
 // the contract, in one place for every driver.
@@ -103,6 +124,17 @@ func (r Call) MayRecord(last *Checkpoint) error {
 		return fmt.Errorf("%w: this worker was cut off, the run is in segment %d", ErrConflict, last.Segment)
 	case r.Status == CallStarted && last.Status != StatusRunning:
 		return fmt.Errorf("%w: the run is %s", ErrConflict, last.Status)
+	}
+	return nil
+}
+
+// CheckLease refuses arguments that make no lease.
+func CheckLease(k Key, holder string, ttl time.Duration) error {
+	if err := k.Validate(); err != nil {
+		return err
+	}
+	if holder == "" || ttl <= 0 {
+		return fmt.Errorf("%w: lease for holder %q of %s", ErrInvalid, holder, ttl)
 	}
 	return nil
 }
