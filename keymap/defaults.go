@@ -1,0 +1,110 @@
+package keymap
+
+import "github.com/charmbracelet/bubbles/key"
+
+// Default is the key map that the program ships with.
+func Default() Map {
+	return Map{
+		Global: global(),
+		List: List{Nav: nav(), Tabs: tabs(), Actions: actions(),
+			Open:   bind("open", "enter", "enter"),
+			Filter: bind("filter", "/", "/"),
+		},
+		Detail: Detail{Nav: nav(), Tabs: tabs(), Actions: actions(),
+			Open:   bind("open", "enter", "enter"),
+			Left:   bind("earlier", "←/h", "left", "h"),
+			Right:  bind("later", "→/l", "right", "l"),
+			Search: bind("search", "/", "/"),
+			Reveal: bind("show secrets", "s", "s"),
+			Diff:   bind("diff", "D", "D"),
+			Fold:   bind("fold", "space", " "),
+		},
+		Sheet: sheet(),
+		Text: Text{
+			Done:    bind("done", "enter", "enter"),
+			NewLine: bind("new line", "alt+enter", "alt+enter", "ctrl+j"),
+			Leave:   bind("leave the field", "esc", "esc"),
+		},
+		Filter: Filter{
+			Keep:  bind("keep the filter", "enter", "enter"),
+			Clear: bind("clear the filter", "esc", "esc"),
+		},
+	}
+}
+
+func global() Global {
+	return Global{
+		Help:    bind("help", "?", "?"),
+		Refresh: bind("read again", "r", "r"),
+		Copy:    bind("copy", "y", "y"),
+		Back:    bind("back", "esc", "esc"),
+		Quit:    bind("quit", "q", "q"),
+		Kill:    bind("quit at once", "ctrl+c", "ctrl+c"),
+	}
+}
+
+func nav() Nav {
+	return Nav{
+		Up:       bind("up", "↑/k", "up", "k"),
+		Down:     bind("down", "↓/j", "down", "j"),
+		PageUp:   bind("page up", "pgup", "pgup"),
+		PageDown: bind("page down", "pgdn", "pgdown"),
+		HalfUp:   bind("half a page up", "ctrl+u", "ctrl+u"),
+		HalfDown: bind("half a page down", "ctrl+d", "ctrl+d"),
+		Top:      bind("first", "g", "g", "home"),
+		Bottom:   bind("last", "G", "G", "end"),
+	}
+}
+
+func tabs() Tabs {
+	t := Tabs{
+		Prev: bind("tab before", "[", "["),
+		Next: bind("tab after", "]", "]"),
+	}
+	digits := []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}
+	for i, d := range digits {
+		t.Pick[i] = bind("tab "+d, d, d)
+	}
+	t.All = bind("tab by number", "1-9", digits...)
+	return t
+}
+
+func actions() Actions {
+	return Actions{
+		Approve: bind("approve or deny", "a", "a"),
+		Resolve: bind("resolve", "e", "e"),
+		Answer:  bind("answer", "i", "i"),
+		Recover: bind("recover", "R", "R"),
+		Verify:  bind("verify", "V", "V"),
+	}
+}
+
+func sheet() Sheet {
+	return Sheet{
+		Up:       bind("up", "↑/k", "up", "k"),
+		Down:     bind("down", "↓/j", "down", "j"),
+		PageUp:   bind("page up", "pgup", "pgup"),
+		PageDown: bind("page down", "pgdn", "pgdown", " "),
+		Top:      bind("start", "g", "g", "home"),
+		Bottom:   bind("end", "G", "G", "end"),
+		Confirm:  bind("confirm", "enter", "enter"),
+		Deny:     bind("deny", "ctrl+d", "ctrl+d"),
+		Note:     bind("type a note", "tab", "tab"),
+		Reveal:   bind("show secrets", "s", "s"),
+		Reload:   bind("read again", "r", "r"),
+		Copy:     bind("copy the command", "y", "y"),
+		Help:     bind("help", "?", "?"),
+		Leave:    bind("leave it", "esc", "esc"),
+	}
+}
+
+func bind(help, shown string, keys ...string) key.Binding {
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(shown, help))
+}
+
+// Titled is the binding with another description, for a place where it means
+// something more exact.
+func Titled(b key.Binding, help string) key.Binding {
+	b.SetHelp(b.Help().Key, help)
+	return b
+}
