@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// applicationID marks a SQLite file as a flowtui store ("flwt").
+const applicationID = 0x666c7774
+
+// Version is the schema version that this package writes, and the newest that
+// it reads. It is the number of migrations, kept in PRAGMA user_version.
+const Version = 1
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// migrations returns the scripts in order; the n-th leads to version n.
+func migrations() []string {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil || len(names) != Version {
+		panic(fmt.Sprintf("sqlite: %d migrations for version %d", len(names), Version))
+	}
+	scripts := make([]string, 0, Version)
+	for i, name := range names {
+		if want := fmt.Sprintf("%04d_", i+1); path.Base(name)[:len(want)] != want {
+			panic("sqlite: migration out of order: " + name)
+		}
+		b, err := migrationFiles.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		scripts = append(scripts, string(b))
+	}
+	return scripts
+}
+
+// migrate brings the tables to Version, within the caller's transaction, and
+// gives a new store its id.
+func migrate(ctx context.Context, q querier, now time.Time) error {
+	found, err := inspect(ctx, q)
+	if err != nil {
+		return err
+	}
+	if !found.empty() {
+		if err := found.check(); err != nil {
+			return err
+		}
+	}
+	if found.version == Version {
+		return nil
+	}
+	for _, script := range migrations()[found.version:] {
+		if _, err := q.ExecContext(ctx, script); err != nil {
+			return err
+		}
+	}
+	marks := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, Version)
+	if _, err := q.ExecContext(ctx, marks); err != nil {
+		return err
+	}
+	if found.version > 0 {
+		return nil
+	}
+	id := make([]byte, 16)
+	rand.Read(id) // never fails, see crypto/rand
+	_, err = q.ExecContext(ctx, `INSERT INTO meta (key, value) VALUES ('store', ?), ('created', ?)`,
+		hex.EncodeToString(id), now.UnixMicro())
+	return err
+}
+
+// contents is what tells a store from another database.
+type contents struct {
+	application int64
+	version     int64
+	tables      int64
+	meta        bool // the table that every store has
+}
+
+func inspect(ctx context.Context, q querier) (c contents, err error) {
+	err = q.QueryRowContext(ctx, `SELECT
+		(SELECT application_id FROM pragma_application_id),
+		(SELECT user_version FROM pragma_user_version),
+		(SELECT count(*) FROM sqlite_schema),
+		EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta')`,
+	).Scan(&c.application, &c.version, &c.tables, &c.meta)
+	return c, err
+}
+
+// empty reports a database that nobody uses yet.
+func (c contents) empty() bool { return c == contents{} }
+
+// check says why c is not a store that this package can read.
+func (c contents) check() error {
+	switch {
+	case c.empty():
+		return fmt.Errorf("%w: it is an empty SQLite database", stores.ErrNotStore)
+	case c.application != applicationID:
+		return fmt.Errorf("%w: looked for a SQLite file with application id %#x, found application id %#x and %d tables and indexes",
+			stores.ErrNotStore, applicationID, c.application, c.tables)
+	case c.version > Version:
+		return fmt.Errorf("%w: its schema is version %d, this program reads up to version %d; use a flowtui that knows version %d",
+			stores.ErrTooNew, c.version, Version, c.version)
+	case c.version < 1 || !c.meta:
+		return fmt.Errorf("%w: it has the application id of a store, but no tables (schema version %d)", stores.ErrNotStore, c.version)
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package sqlite
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// Each table has its list of columns, what scans them and what is bound to
+// them, one below the other because their order must agree.
+
+const (
+	checkpointColumns = `owner, run, store, incarnation, step, base, segment, kind, flow, digest, status,
+		user, thread, principal, calls, events, time, format, key_id, prev, mac`
+	headColumns = `owner, run, store, incarnation, step, base, segment, kind, flow, digest, status,
+		user, thread, principal, created, updated, format, key_id, prev, mac, open, payload`
+	callColumns = `owner, run, store, incarnation, segment, n, step, node, ordinal, tool, idempotent, status, time,
+		format, key_id, prev, mac, payload`
+	eventColumns = `owner, run, store, incarnation, n, step, type, time, format, key_id, prev, mac, payload`
+)
+
+// insert is an INSERT statement for columns.
+func insert(table, columns string) string {
+	marks := strings.Repeat(", ?", strings.Count(columns, ",")+1)[2:]
+	return "INSERT INTO " + table + " (" + columns + ") VALUES (" + marks + ")"
+}
+
+var (
+	insertCheckpoint = insert("checkpoints", checkpointColumns+", payload")
+	insertCall       = insert("calls", callColumns)
+	insertEvent      = insert("events", eventColumns)
+	upsertHead       = upsert(insert("runs", headColumns), headColumns)
+)
+
+// upsert replaces every column of the row with the same owner and run.
+func upsert(insert, columns string) string {
+	var sets []string
+	for _, c := range strings.Split(columns, ",")[2:] {
+		c = strings.TrimSpace(c)
+		sets = append(sets, c+" = excluded."+c)
+	}
+	return insert + " ON CONFLICT (owner, run) DO UPDATE SET " + strings.Join(sets, ", ")
+}
+
+// bindCheckpoint scans checkpointColumns, the payload's length and the payload
+// (or NULL when it was not asked for).
+func bindCheckpoint(payload bool) func(r *row, c *stores.Checkpoint) []any {
+	return func(r *row, c *stores.Checkpoint) []any {
+		body := column(func(any) {})
+		if payload {
+			body = r.bytes("payload", &c.Payload)
+		}
+		return slices.Concat(r.place(&c.Place), []any{
+			r.number("step", &c.Step), r.number("base", &c.Base), r.number("segment", &c.Segment),
+			r.text("kind", &c.Kind), r.text("flow", &c.Flow), r.text("digest", &c.Digest), r.status(&c.Status),
+			r.text("user", &c.User), r.text("thread", &c.Thread), r.text("principal", &c.Principal),
+			r.number("calls", &c.Calls), r.number("events", &c.Events), r.time("time", &c.Time),
+		}, r.seal(&c.Seal), []any{r.number("payload size", &c.Size), body})
+	}
+}
+
+func finishCheckpoint(c *stores.Checkpoint, bad string) { c.Bad = bad }
+
+func checkpointArgs(c stores.Checkpoint) []any {
+	return slices.Concat(placeArgs(c.Place), []any{
+		c.Step, c.Base, c.Segment,
+		c.Kind, c.Flow, c.Digest, string(c.Status),
+		c.User, c.Thread, c.Principal,
+		c.Calls, c.Events, micro(c.Time),
+	}, sealArgs(c.Seal), []any{blob(c.Payload)})
+}
+
+func headArgs(h stores.Head) []any {
+	return slices.Concat(placeArgs(h.Place), []any{
+		h.Step, h.Base, h.Segment,
+		h.Kind, h.Flow, h.Digest, string(h.Status),
+		h.User, h.Thread, h.Principal,
+		micro(h.Created), micro(h.Updated),
+	}, sealArgs(h.Seal), []any{h.Open, blob(h.Payload)})
+}
+
+func bindCall(r *row, c *stores.Call) []any {
+	return slices.Concat(r.place(&c.Place), []any{
+		r.number("segment", &c.Segment), r.number("n", &c.N), r.number("step", &c.Step),
+		r.text("node", &c.Node), r.number("ordinal", &c.Ordinal), r.text("tool", &c.Tool),
+		r.flag("idempotent", &c.Idempotent), r.text("status", (*string)(&c.Status)), r.time("time", &c.Time),
+	}, r.seal(&c.Seal), []any{r.bytes("payload", &c.Payload)})
+}
+
+func finishCall(c *stores.Call, bad string) { c.Bad = bad }
+
+func callArgs(c stores.Call) []any {
+	return slices.Concat(placeArgs(c.Place), []any{
+		c.Segment, c.N, c.Step,
+		c.Node, c.Ordinal, c.Tool,
+		bit(c.Idempotent), string(c.Status), micro(c.Time),
+	}, sealArgs(c.Seal), []any{blob(c.Payload)})
+}
+
+func bindEvent(r *row, e *stores.Event) []any {
+	return slices.Concat(r.place(&e.Place), []any{
+		r.number("n", &e.N), r.number("step", &e.Step), r.text("type", &e.Type), r.time("time", &e.Time),
+	}, r.seal(&e.Seal), []any{r.bytes("payload", &e.Payload)})
+}
+
+func finishEvent(e *stores.Event, bad string) { e.Bad = bad }
+
+func eventArgs(e stores.Event) []any {
+	return slices.Concat(placeArgs(e.Place), []any{e.N, e.Step, e.Type, micro(e.Time)},
+		sealArgs(e.Seal), []any{blob(e.Payload)})
+}
