@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// Checkpoint is a checkpoint's payload: what the store keeps as opaque bytes.
+type Checkpoint struct {
+	State     json.RawMessage  `json:"state"`
+	Frontier  []string         `json:"frontier"`            // nodes that run next
+	Visits    map[string]int64 `json:"visits"`              // finished runs of each node
+	Waiting   []Waiting        `json:"waiting,omitempty"`   // what a paused run waits for
+	Decisions []Decision       `json:"decisions,omitempty"` // stored, not spent yet
+	Error     *Failure         `json:"error,omitempty"`
+	Nodes     []NodeRun        `json:"nodes,omitempty"` // what ran to reach this step
+	Log       []SegmentEnd     `json:"log,omitempty"`   // ends of the call log of earlier segments, in claims
+	Worker    string           `json:"worker"`
+}
+
+// Failure is why a run failed.
+type Failure struct {
+	Node    string `json:"node,omitempty"`
+	Message string `json:"message"`
+}
+
+// NodeRun is one node's part in a superstep.
+type NodeRun struct {
+	Node       string    `json:"node"`
+	Started    time.Time `json:"started"`
+	Ended      time.Time `json:"ended"`
+	Error      string    `json:"error,omitempty"`
+	Replayed   []string  `json:"replayed,omitempty"`
+	Unreplayed []string  `json:"unreplayed,omitempty"`
+}
+
+// SegmentEnd pins how far a segment's call log reached when a later segment
+// was claimed, so that cutting its tail shows.
+type SegmentEnd struct {
+	Segment int64  `json:"segment"`
+	Calls   int64  `json:"calls"`
+	MAC     string `json:"mac"`
+}
+
+// The types of Waiting.
+const (
+	WaitApproval  = "approval"
+	WaitInterrupt = "interrupt"
+)
+
+// Waiting is one approval or interrupt that a run is paused for.
+type Waiting struct {
+	Type    string          `json:"type"`
+	ID      string          `json:"id"` // approval: the call's id; interrupt: node and round
+	Node    string          `json:"node"`
+	Tool    string          `json:"tool,omitempty"`
+	Args    json.RawMessage `json:"args,omitempty"`
+	Size    int             `json:"size,omitempty"`   // of Args, also where they are left out
+	Digest  string          `json:"digest,omitempty"` // of Args
+	Key     string          `json:"key,omitempty"`
+	Prompt  string          `json:"prompt,omitempty"`
+	Choices []string        `json:"choices,omitempty"`
+	Since   time.Time       `json:"since"`
+}
+
+// The types of Decision.
+const (
+	DecideApprove = "approve"
+	DecideDeny    = "deny"
+	DecideAnswer  = "answer"
+)
+
+// Decision is what a person decided, stored with the next checkpoint and spent
+// by the superstep that it is for. The row that holds it signs store, run,
+// incarnation and step; Asked and Digest bind it to one question.
+type Decision struct {
+	Type   string          `json:"type"`
+	ID     string          `json:"id"`
+	Asked  int64           `json:"asked"`            // step of the paused checkpoint
+	Base   int64           `json:"base"`             // superstep that asked
+	Digest string          `json:"digest,omitempty"` // of the approved arguments
+	Value  json.RawMessage `json:"value,omitempty"`  // of an answer
+	By     string          `json:"by"`
+	Note   string          `json:"note,omitempty"`
+	Time   time.Time       `json:"time"`
+}
+
+// callBody is the payload of a call record. Args come with the first record,
+// the outcome with the last.
+type callBody struct {
+	Args   json.RawMessage `json:"args,omitempty"`
+	Digest string          `json:"digest"` // of the arguments, in every record
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  string          `json:"error,omitempty"`
+	Failed bool            `json:"failed,omitempty"` // done, with Error
+	Why    string          `json:"why,omitempty"`    // unrecordable: the reason
+	NotRun bool            `json:"not_run,omitempty"`
+	By     string          `json:"by"` // worker, or who resolved it
+	Note   string          `json:"note,omitempty"`
+}
+
+// HeadBody is a head's payload: what a list shows of a run.
+type HeadBody struct {
+	At      []string  `json:"at"`
+	Waiting []Waiting `json:"waiting,omitempty"` // without Args over headArgs bytes
+	Stored  int       `json:"stored,omitempty"`  // decisions stored and not spent
+	Error   string    `json:"error,omitempty"`
+	Worker  string    `json:"worker,omitempty"`
+}
+
+// A head stays small, so that a list costs little: longer arguments are read
+// with the run.
+const (
+	headArgs = 1 << 10
+	headText = 500
+)
+
+func decodeBody(payload []byte, into any) error {
+	if err := json.Unmarshal(payload, into); err != nil {
+		return fmt.Errorf("payload is unreadable: %w", err)
+	}
+	return nil
+}
+
+// DecodeCheckpoint reads a checkpoint's payload. Verify the row first.
+func DecodeCheckpoint(c stores.Checkpoint) (Checkpoint, error) {
+	var b Checkpoint
+	if c.Bad != "" {
+		return b, fmt.Errorf("row is unreadable: %s", c.Bad)
+	}
+	return b, decodeBody(c.Payload, &b)
+}
+
+// DecodeHead reads a head's payload.
+func DecodeHead(h stores.Head) (HeadBody, error) {
+	var b HeadBody
+	if h.Bad != "" {
+		return b, fmt.Errorf("row is unreadable: %s", h.Bad)
+	}
+	return b, decodeBody(h.Payload, &b)
+}
+
+// summary is what the head says of a checkpoint.
+func (b Checkpoint) summary() HeadBody {
+	h := HeadBody{At: b.Frontier, Worker: b.Worker, Stored: len(b.Decisions)}
+	if b.Error != nil {
+		h.Error = clip(b.Error.Message)
+		if b.Error.Node != "" {
+			h.At = []string{b.Error.Node}
+		}
+	}
+	for _, w := range b.Waiting {
+		if len(w.Args) > headArgs {
+			w.Args = nil
+		}
+		w.Prompt = clip(w.Prompt)
+		h.Waiting = append(h.Waiting, w)
+	}
+	return h
+}
+
+func clip(s string) string {
+	r := []rune(s)
+	if len(r) <= headText {
+		return s
+	}
+	return string(r[:headText-1]) + "…"
+}

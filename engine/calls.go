@@ -1,0 +1,350 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/flowtui/flowtui/engine/tool"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// errPaused ends a node that waits for a person. The superstep sees it by the
+// node's waiting list, also when the node's code swallows it.
+var errPaused = errors.New("the run is paused here")
+
+// nodeState is one node's run within a superstep. A node may call tools from
+// several goroutines, but its ordinals are only stable when it calls in order.
+type nodeState struct {
+	s    *session
+	ctx  context.Context
+	id   string
+	mu   sync.Mutex
+	n    int64 // calls so far
+	asks int64
+
+	waiting    []Waiting
+	pending    []pendingCall
+	replayed   []string
+	unreplayed []string
+}
+
+type nodeStateKey struct{}
+
+func nodeRun(ctx context.Context) (*nodeState, error) {
+	n, ok := ctx.Value(nodeStateKey{}).(*nodeState)
+	if !ok {
+		return nil, errors.New("engine: tools and questions need the context that a flow gives to its node")
+	}
+	return n, nil
+}
+
+type idempotencyKey struct{}
+
+// IdempotencyKey is the key of the tool call under way: the same on every
+// worker and after every recovery. Pass it to any outside service that takes
+// one. It is "" outside a tool call.
+func IdempotencyKey(ctx context.Context) string {
+	k, _ := ctx.Value(idempotencyKey{}).(string)
+	return k
+}
+
+// pendingCall is a call record before it has a place in the log.
+type pendingCall struct {
+	node    string
+	ordinal int64
+	tool    tool.Tool
+	status  stores.CallStatus
+	body    callBody
+}
+
+func (p pendingCall) id() string { return CallID(p.node, p.ordinal) }
+
+// call is CallTool.
+func (n *nodeState) call(ctx context.Context, name string, args any) (json.RawMessage, error) {
+	t, ok := n.s.r.tools.Get(name)
+	if !ok {
+		// Another worker may have the tool: this is not the run's failure.
+		err := &Error{Class: ErrRefused, Key: n.s.place.Key, Reason: fmt.Sprintf("there is no tool %q here", name), Hint: "run it where the tool is registered"}
+		n.s.stop(err)
+		return nil, err
+	}
+	raw, err := Seal(args)
+	if err != nil {
+		return nil, fmt.Errorf("arguments of %s: %w", name, err)
+	}
+	p := n.next(t, raw)
+	if old, ok := n.s.replay[callKey{n.s.base, n.id, p.ordinal}]; ok && old.Finished() {
+		if old.Tool == name && old.Digest == p.body.Digest {
+			return n.replay(old)
+		}
+		n.note(&n.unreplayed, p.id())
+	}
+	if t.Approval == tool.ApprovalRequired {
+		if err := n.approved(p); err != nil {
+			return nil, err
+		}
+	}
+	return n.s.execute(ctx, p)
+}
+
+func (n *nodeState) next(t tool.Tool, args json.RawMessage) pendingCall {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.n++
+	return pendingCall{node: n.id, ordinal: n.n, tool: t, body: callBody{Args: args, Digest: digest(args), By: n.s.r.worker}}
+}
+
+func (n *nodeState) note(list *[]string, id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	*list = append(*list, id)
+}
+
+func (n *nodeState) replay(c CallInfo) (json.RawMessage, error) {
+	n.note(&n.replayed, c.ID)
+	if c.Failed {
+		return nil, &ToolError{Tool: c.Tool, Message: c.Error}
+	}
+	return c.Result, nil
+}
+
+// approved returns nil when a stored decision lets the call run, a DeniedError
+// when it does not, and else puts the call on the waiting list.
+func (n *nodeState) approved(p pendingCall) error {
+	for _, d := range n.s.decisions {
+		if d.ID != p.id() || d.Base != n.s.base || d.Digest != p.body.Digest {
+			continue
+		}
+		switch d.Type {
+		case DecideApprove:
+			return nil
+		case DecideDeny:
+			return &DeniedError{Tool: p.tool.Name, By: d.By, Note: d.Note}
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.waiting = append(n.waiting, Waiting{
+		Type: WaitApproval, ID: p.id(), Node: n.id, Tool: p.tool.Name,
+		Args: p.body.Args, Size: len(p.body.Args), Digest: p.body.Digest,
+	})
+	n.pending = append(n.pending, p)
+	return errPaused
+}
+
+// ask is Ask.
+func (n *nodeState) ask(q Question) (json.RawMessage, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.asks++
+	id := fmt.Sprintf("%s.%d", n.id, n.s.visits[n.id]+1)
+	if n.asks > 1 {
+		id = fmt.Sprintf("%s.%d", id, n.asks)
+	}
+	for _, d := range n.s.decisions {
+		if d.Type == DecideAnswer && d.ID == id && d.Base == n.s.base {
+			return d.Value, nil
+		}
+	}
+	n.waiting = append(n.waiting, Waiting{Type: WaitInterrupt, ID: id, Node: n.id, Key: q.Key, Prompt: q.Prompt, Choices: q.Choices})
+	return nil, errPaused
+}
+
+// execute logs started, runs the tool, and logs what came of it.
+func (s *session) execute(ctx context.Context, p pendingCall) (json.RawMessage, error) {
+	p.status = stores.CallStarted
+	if err := s.record(ctx, p); err != nil {
+		s.stop(err)
+		return nil, err
+	}
+	value, err := s.runTool(ctx, p)
+	if ctx.Err() != nil && err != nil {
+		// Stopping is a fact of this process, not an outcome of the call.
+		s.stop(context.Cause(ctx))
+		return nil, err
+	}
+	p.status, p.body.Args = stores.CallDone, nil
+	var result json.RawMessage
+	switch {
+	case errors.Is(err, tool.ErrOutcomeUnknown):
+		p.status, p.body.Why = stores.CallUnrecordable, err.Error()
+	case err != nil:
+		p.body.Failed, p.body.Error = true, validText(err.Error())
+	default:
+		if result, err = Seal(value); err != nil {
+			p.status, p.body.Why = stores.CallUnrecordable, err.Error()
+		}
+		p.body.Result = result
+	}
+	return s.recordOutcome(ctx, p)
+}
+
+// recordOutcome keeps what a call returned, even when the worker is being
+// stopped: the effect has happened.
+func (s *session) recordOutcome(ctx context.Context, p pendingCall) (json.RawMessage, error) {
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), detached)
+	defer stop()
+	if err := s.record(late, p); err != nil {
+		s.stop(err)
+		return nil, err
+	}
+	switch {
+	case p.status == stores.CallUnrecordable:
+		err := s.doubtful(p)
+		s.stop(err)
+		return nil, err
+	case p.body.Failed:
+		return nil, &ToolError{Tool: p.tool.Name, Message: p.body.Error}
+	}
+	return p.body.Result, nil
+}
+
+func (s *session) doubtful(p pendingCall) error {
+	return &Error{
+		Class: ErrRecoveryNeedsDecision, Key: s.place.Key,
+		Reason: "a call may have run, but its result could not be kept",
+		Hint:   "find out what happened, then use flowtui resolve",
+		Calls:  []DoubtfulCall{{ID: p.id(), Tool: p.tool.Name, Why: p.body.Why}},
+	}
+}
+
+func validText(s string) string { return string(bytes.ToValidUTF8([]byte(s), []byte("�"))) }
+
+func (s *session) runTool(ctx context.Context, p pendingCall) (v any, err error) {
+	in := tool.Input{Args: p.body.Args, IdempotencyKey: s.idempotency(p), Run: s.place.Run, Owner: s.place.Owner, User: s.identity.User}
+	ctx = context.WithValue(ctx, idempotencyKey{}, in.IdempotencyKey)
+	if p.tool.Timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, p.tool.Timeout, fmt.Errorf("no answer within %s: %w", p.tool.Timeout, tool.ErrOutcomeUnknown))
+		defer stop()
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the tool panicked: %v: %w", r, tool.ErrOutcomeUnknown)
+		}
+	}()
+	v, err = p.tool.Run(ctx, in)
+	if err != nil && errors.Is(context.Cause(ctx), tool.ErrOutcomeUnknown) {
+		err = fmt.Errorf("%w (%w)", err, context.Cause(ctx))
+	}
+	return v, err
+}
+
+// idempotency is the same for a call on every worker: it hashes what names the
+// call and its arguments, each part with its length.
+func (s *session) idempotency(p pendingCall) string {
+	h := sha256.New()
+	for _, part := range []string{
+		s.place.Owner, s.place.Run, s.place.Incarnation, fmt.Sprint(s.base), p.node, fmt.Sprint(p.ordinal), p.tool.Name, p.body.Digest,
+	} {
+		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part))))
+		h.Write([]byte(part))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// record appends one record to the call log. Started records are refused once
+// the worker was told to stop or was cut off; all others are kept whatever
+// happened meanwhile.
+func (s *session) record(ctx context.Context, p pendingCall) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.status == stores.CallStarted {
+		if s.fatal != nil {
+			return s.fatal
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	for try := 1; ; try++ {
+		rows, err := s.buildCalls([]pendingCall{p}, s.r.clock.now())
+		if err != nil {
+			return err
+		}
+		row := rows[0]
+		err = s.r.store.RecordCall(ctx, stores.CallWrite{Call: row})
+		if err == nil || s.logged(ctx, row, err) {
+			s.calls, s.callMAC = row.N, row.MAC
+			return nil
+		}
+		if !errors.Is(err, stores.ErrConflict) || try == 5 {
+			return s.explain(ctx, err)
+		}
+		taken, rerr := s.retail(ctx)
+		if rerr != nil || !taken {
+			return s.explain(ctx, err)
+		}
+	}
+}
+
+// buildCalls numbers, links and signs call records after the newest known one.
+func (s *session) buildCalls(list []pendingCall, now time.Time) ([]stores.Call, error) {
+	return chainCalls(s.r, s.place, s.base, s.segment, s.calls, s.callMAC, list, now)
+}
+
+func chainCalls(r *Runner, place stores.Place, base, segment, n int64, prev []byte, list []pendingCall, now time.Time) ([]stores.Call, error) {
+	var out []stores.Call
+	for _, p := range list {
+		payload, err := marshal(p.body)
+		if err != nil {
+			return nil, err
+		}
+		n++
+		c := stores.Call{
+			Place: place, Segment: segment, N: n, Step: base, Node: p.node, Ordinal: p.ordinal,
+			Tool: p.tool.Name, Idempotent: p.tool.Idempotent, Status: p.status, Time: now, Payload: payload,
+		}
+		c.Prev = prev
+		if c.Seal, err = sign(r.keys, callHeader(c), payload); err != nil {
+			return nil, err
+		}
+		prev = c.MAC
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// logged reports whether a record whose write returned an error is there all the same.
+func (s *session) logged(ctx context.Context, row stores.Call, err error) bool {
+	if certain(err) {
+		return false
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), detached)
+	defer stop()
+	t, err := s.tail(ctx)
+	return err == nil && bytes.Equal(t.MAC, row.MAC)
+}
+
+// retail refreshes the end of this segment's log and reports whether somebody
+// else had taken the number, an operator or a reply that came late.
+func (s *session) retail(ctx context.Context) (bool, error) {
+	t, err := s.tail(ctx)
+	if err != nil || t.N <= s.calls {
+		return false, err
+	}
+	if err := check(s.r.keys, callHeader(t), t.Payload, t.Seal); err != nil {
+		return false, err
+	}
+	s.calls, s.callMAC = t.N, t.MAC
+	return true, nil
+}
+
+func (s *session) tail(ctx context.Context) (stores.Call, error) {
+	rows, err := s.r.store.Calls(ctx, s.place.Key, s.base)
+	var t stores.Call
+	for _, r := range rows {
+		if r.Segment == s.segment && r.Incarnation == s.place.Incarnation && r.N > t.N {
+			t = r
+		}
+	}
+	return t, err
+}

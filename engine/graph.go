@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Topology is a flow's shape: what the digest covers and what a viewer draws.
+// It is stored once per digest, so a flow can be drawn without its code.
+type Topology struct {
+	Flow     string             `json:"flow"`
+	Entry    string             `json:"entry"`
+	Routing  Routing            `json:"routing"`
+	Nodes    []TopologyNode     `json:"nodes"`
+	Edges    []TopologyEdge     `json:"edges"`
+	Ends     []string           `json:"ends,omitempty"`
+	Reducers map[string]Reducer `json:"reducers,omitempty"`
+}
+
+// TopologyNode is one node.
+type TopologyNode struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+}
+
+// TopologyEdge is one edge, in the order in which edges are tried.
+type TopologyEdge struct {
+	From      string   `json:"from"`
+	To        []string `json:"to"`
+	Condition string   `json:"condition,omitempty"`
+	OnError   bool     `json:"on_error,omitempty"`
+}
+
+// graph is a checked flow.
+type graph struct {
+	*Flow
+	byID     map[string]Node
+	rank     map[string]int // the nodes' order, in which updates are merged
+	topology []byte
+	digest   string
+}
+
+// Digest returns the flow's graph digest, or why the flow is not valid.
+func (f *Flow) Digest() (string, error) {
+	g, err := f.compile()
+	if err != nil {
+		return "", err
+	}
+	return g.digest, nil
+}
+
+// Check returns every error of the flow's definition.
+func (f *Flow) Check() error {
+	_, err := f.compile()
+	return err
+}
+
+func (f *Flow) compile() (*graph, error) {
+	g := &graph{Flow: f, byID: map[string]Node{}, rank: map[string]int{}}
+	errs := slices.Clone(f.errs)
+	add := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("flow %q: "+format, append([]any{f.name}, args...)...))
+	}
+	if f.name == "" {
+		add("it has no name")
+	}
+	if len(f.nodes) == 0 {
+		add("it has no nodes")
+	}
+	for i, n := range f.nodes {
+		g.byID[n.id], g.rank[n.id] = n.node, i
+	}
+	known := func(what, id string) {
+		if _, ok := g.byID[id]; !ok {
+			add("%s %q is not a node", what, id)
+		}
+	}
+	for _, e := range f.edges {
+		known("edge start", e.from)
+		if len(e.to) == 0 {
+			add("an edge from %q goes nowhere", e.from)
+		}
+		for _, to := range e.to {
+			known("edge end", to)
+		}
+	}
+	for _, id := range f.ends {
+		known("end", id)
+	}
+	if f.entry != "" {
+		known("entry", f.entry)
+	}
+	if len(errs) > 0 {
+		return nil, &Error{Class: ErrFlow, Reason: errors.Join(errs...).Error()}
+	}
+	t := g.shape()
+	var err error
+	if g.topology, err = marshal(t); err != nil {
+		return nil, fmt.Errorf("flow %q: %w", f.name, err)
+	}
+	g.digest = digest(g.topology)
+	return g, nil
+}
+
+func (g *graph) start() string {
+	if g.entry != "" {
+		return g.entry
+	}
+	return g.nodes[0].id
+}
+
+func (g *graph) shape() Topology {
+	t := Topology{Flow: g.name, Entry: g.start(), Routing: g.routing, Ends: g.ends, Reducers: g.reducers}
+	for _, n := range g.nodes {
+		t.Nodes = append(t.Nodes, TopologyNode{n.id, n.node.Type()})
+	}
+	for _, e := range g.edges {
+		te := TopologyEdge{From: e.from, To: e.to, OnError: e.onError}
+		if e.cond != nil {
+			te.Condition = e.cond.Text
+		}
+		t.Edges = append(t.Edges, te)
+	}
+	return t
+}
+
+// next returns the frontier after the given nodes, in the nodes' order.
+// Failed nodes follow their error edges, the others their plain ones.
+func (g *graph) next(s State, frontier []string, failed map[string]bool) ([]string, error) {
+	var out []string
+	for _, id := range frontier {
+		to, err := g.successors(s, id, failed[id])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, to...)
+	}
+	return g.sorted(out), nil
+}
+
+func (g *graph) successors(s State, id string, failed bool) ([]string, error) {
+	var out []string
+	for _, e := range g.edges {
+		if e.from != id || e.onError != failed {
+			continue
+		}
+		if e.cond != nil {
+			ok, err := e.cond.Test(s)
+			if err != nil {
+				return nil, fmt.Errorf("condition %q after %q: %w", e.cond.Text, id, err)
+			}
+			if !ok {
+				continue
+			}
+		}
+		out = append(out, e.to...)
+		if g.routing == RouteFirst {
+			break
+		}
+	}
+	return out, nil
+}
+
+func (g *graph) hasErrorEdge(id string) bool {
+	return slices.ContainsFunc(g.edges, func(e edge) bool { return e.from == id && e.onError })
+}
+
+// sorted puts node ids into the flow's order, each once.
+func (g *graph) sorted(ids []string) []string {
+	slices.SortFunc(ids, func(a, b string) int { return g.rank[a] - g.rank[b] })
+	return slices.Compact(ids)
+}

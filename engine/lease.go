@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// holding is a worker's lease on a run. Its context ends when the lease is
+// lost, so that no further call starts.
+type holding struct {
+	ctx     context.Context
+	release func()
+}
+
+var errLeaseLost = errors.New("the lease on the run was lost to another worker")
+
+// detached bounds writes that must be tried even after the caller gave up,
+// like the result of a call that has just run.
+const detached = 5 * time.Second
+
+// hold takes the run's lease and keeps it alive. A store without leases gives
+// none, and the run's liveness is unknown there.
+func (r *Runner) hold(ctx context.Context, k stores.Key, takeover bool) (holding, error) {
+	leaser, ok := r.store.(stores.Leaser)
+	if !ok {
+		return holding{ctx: ctx, release: func() {}}, nil
+	}
+	if _, err := leaser.Acquire(ctx, k, r.worker, r.ttl, takeover); err != nil {
+		if errors.Is(err, stores.ErrConflict) {
+			return holding{}, r.heldBy(ctx, leaser, k)
+		}
+		return holding{}, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.renew(ctx, leaser, k, cancel)
+	}()
+	return holding{ctx: ctx, release: func() {
+		cancel(nil)
+		<-done
+		end, stop := context.WithTimeout(context.WithoutCancel(ctx), detached)
+		defer stop()
+		// A lease that cannot be released expires.
+		_ = leaser.Release(end, k, r.worker)
+	}}, nil
+}
+
+func (r *Runner) renew(ctx context.Context, leaser stores.Leaser, k stores.Key, lost context.CancelCauseFunc) {
+	tick := time.NewTicker(r.ttl / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, err := leaser.Renew(ctx, k, r.worker, r.ttl); errors.Is(err, stores.ErrConflict) {
+				lost(errLeaseLost)
+				return
+			}
+		}
+	}
+}
+
+func (r *Runner) heldBy(ctx context.Context, leaser stores.Leaser, k stores.Key) error {
+	who := "another worker"
+	if l, err := leaser.Lease(ctx, k); err == nil && l != nil && l.Live {
+		who = fmt.Sprintf("%s, until %s unless it is renewed", l.Holder, l.Expires.Format(time.TimeOnly))
+	}
+	return conflict(k, "wait until the lease expires, or take the run over with --takeover if that worker is dead", "it is being worked on by %s", who)
+}
+
+// liveLease returns the run's lease if somebody holds it now.
+func liveLease(ctx context.Context, s stores.Store, k stores.Key) (*stores.Lease, error) {
+	leaser, ok := s.(stores.Leaser)
+	if !ok {
+		return nil, nil
+	}
+	l, err := leaser.Lease(ctx, k)
+	if err != nil || l == nil || !l.Live {
+		return nil, err
+	}
+	return l, nil
+}

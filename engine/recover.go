@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// RecoverOptions are how a run is recovered.
+type RecoverOptions struct {
+	Identity     stores.Identity // empty: the run's own, but a principal must be given back
+	RerunInDoubt bool            // run calls in doubt again
+	Takeover     bool            // also when another worker's lease is live
+	Version      string          // Plan.Version that was seen; "" for none
+	By           string          // the operator, for the audit log; "" for a worker on its own
+	Note         string
+}
+
+// Recover brings on a run that was cut short. A run that is paused is given
+// back as it is. Nothing is written before it is certain that the run can go
+// on; then one save claims it with a new segment, and one worker wins.
+func (r *Runner) Recover(ctx context.Context, f *Flow, k stores.Key, o RecoverOptions) (Result, error) {
+	g, err := f.compile()
+	if err != nil {
+		return Result{}, err
+	}
+	l, b, err := r.open(ctx, k)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := recoverable(g, l, o); err != nil {
+		return Result{}, err
+	}
+	if l.last.Status == stores.StatusPaused {
+		return pausedResult(l, b)
+	}
+	held, err := r.hold(ctx, k, o.Takeover)
+	if err != nil {
+		return Result{}, err
+	}
+	defer held.release()
+	s, err := r.claim(held.ctx, g, k, o)
+	if err != nil {
+		return Result{}, err
+	}
+	return s.drive(held.ctx)
+}
+
+// recoverable is every check that needs no write.
+func recoverable(g *graph, l *loaded, o RecoverOptions) error {
+	if err := fits(g, l.last); err != nil {
+		return err
+	}
+	if l.last.Status.Final() {
+		return conflict(l.key, "there is nothing to recover", "it has ended, it is %s", l.last.Status)
+	}
+	if err := allowed(o.Identity, l.last); err != nil {
+		return err
+	}
+	if o.Version != "" && o.Version != l.version() {
+		return conflict(l.key, "look at it again before you act", "changed since you looked: it is %s at step %d, segment %d", l.last.Status, l.last.Step, l.last.Segment)
+	}
+	return undecided(l, o)
+}
+
+// undecided fails closed on calls in doubt.
+func undecided(l *loaded, o RecoverOptions) error {
+	if o.RerunInDoubt || l.last.Status != stores.StatusRunning {
+		return nil
+	}
+	var calls []DoubtfulCall
+	for _, c := range FoldCalls(l.current) {
+		if c.Doubtful() {
+			calls = append(calls, DoubtfulCall{ID: c.ID, Tool: c.Tool, Why: c.Doubt()})
+		}
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	return &Error{
+		Class: ErrRecoveryNeedsDecision, Key: l.key, Reason: "it needs a decision before it can be recovered", Calls: calls,
+		Hint: "look where the call should have had its effect, then use flowtui resolve, or recover with --rerun-in-doubt",
+	}
+}
+
+// claim cuts the old worker off and takes the run over. It reads the run again
+// under the lease, and the call log once more after the claim: until then the
+// old worker could still start a call.
+func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOptions) (*session, error) {
+	l, b, err := r.open(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if err := recoverable(g, l, o); err != nil {
+		return nil, err
+	}
+	if l.last.Status != stores.StatusRunning {
+		return nil, changed(ctx, r.store, r.keys, k, nil)
+	}
+	s, err := r.session(g, l, b)
+	if err != nil {
+		return nil, err
+	}
+	s.segment++
+	s.calls, s.callMAC = 0, nil
+	s.ends(l)
+	replayed, rerun := sortCalls(FoldCalls(l.current))
+	q := saveRequest{status: stores.StatusRunning, base: s.base, events: []newEvent{{EventRecovered, map[string]any{
+		"kind": "flow", "step": l.last.Step + 1, "replayed": ids(replayed), "rerun": ids(rerun),
+	}}}}
+	if o.By != "" {
+		q.events = append(q.events, newEvent{EventRecovery, operatorEvent{Action: "recover", By: o.By, Note: o.Note, Plan: o.Version}})
+	}
+	if err := s.save(ctx, q); err != nil {
+		return nil, err
+	}
+	s.log = nil
+	s.notes.rerun = ids(rerun)
+	return s, s.lookAgain(ctx, o)
+}
+
+// lookAgain reads the call log as it was when the old worker was cut off.
+func (s *session) lookAgain(ctx context.Context, o RecoverOptions) error {
+	l, _, err := s.r.open(ctx, s.place.Key)
+	if err != nil {
+		return err
+	}
+	if l.last.Step != s.step {
+		return changed(ctx, s.r.store, s.r.keys, s.place.Key, nil)
+	}
+	if err := undecided(l, o); err != nil {
+		return err
+	}
+	calls := FoldCalls(l.current)
+	s.replay = replayOf(calls)
+	_, rerun := sortCalls(calls)
+	s.notes.rerun = ids(rerun)
+	return nil
+}
+
+// sortCalls parts the calls of a superstep into those that replay and those
+// that run again.
+func sortCalls(calls []CallInfo) (replay, rerun []CallInfo) {
+	for _, c := range calls {
+		switch {
+		case c.Finished():
+			replay = append(replay, c)
+		case c.Open(), c.Status == stores.CallResolved:
+			rerun = append(rerun, c)
+		}
+	}
+	return replay, rerun
+}
+
+func ids(calls []CallInfo) []string {
+	out := []string{}
+	for _, c := range calls {
+		out = append(out, c.ID)
+	}
+	return out
+}
+
+func pausedResult(l *loaded, b Checkpoint) (Result, error) {
+	state, err := DecodeState(b.State)
+	if err != nil {
+		return Result{}, &Error{Class: ErrCheckpointStoreCorrupt, Key: l.key, Err: err}
+	}
+	return Result{Key: l.key, Status: stores.StatusPaused, Step: l.last.Step, Segment: l.last.Segment, State: state, Waiting: b.Waiting}, nil
+}
+
+// Recovery is what became of one run of RecoverAll.
+type Recovery struct {
+	Result Result
+	Err    error
+}
+
+// RecoverAll recovers every unfinished run of an owner (stores.AnyOwner: of
+// all) whose flow the given function knows. Each run gets its result or its
+// error; one bad run never strands the others. The error is a list of runs
+// that could not be read at all.
+func (r *Runner) RecoverAll(ctx context.Context, owner string, flows func(name string) (*Flow, error), o RecoverOptions) (map[stores.Key]Recovery, error) {
+	heads, err := r.store.ListUnfinished(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	out := map[stores.Key]Recovery{}
+	for _, h := range heads {
+		out[h.Key] = r.recoverOne(ctx, h, flows, o)
+	}
+	return out, nil
+}
+
+func (r *Runner) recoverOne(ctx context.Context, h stores.Head, flows func(string) (*Flow, error), o RecoverOptions) Recovery {
+	if h.Bad != "" {
+		return Recovery{Err: &Error{Class: ErrCheckpointStoreCorrupt, Key: h.Key, Reason: "its list entry is unreadable: " + h.Bad}}
+	}
+	if ctx.Err() != nil {
+		return Recovery{Err: fmt.Errorf("run %q: not tried: %w", h.Run, context.Cause(ctx))}
+	}
+	f, err := flows(h.Flow)
+	if err != nil {
+		return Recovery{Err: &Error{Class: ErrRefused, Key: h.Key, Reason: err.Error()}}
+	}
+	res, err := r.Recover(ctx, f, h.Key, o)
+	if errors.Is(err, stores.ErrNotFound) {
+		err = notFound(h.Key)
+	}
+	return Recovery{res, err}
+}

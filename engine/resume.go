@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// Decide is what a person decided about one thing that a paused run waits for.
+type Decide struct {
+	Type     string          // DecideApprove, DecideDeny or DecideAnswer
+	ID       string          // of the approval or interrupt, or the interrupt's key; "" when only one fits
+	Value    json.RawMessage // of an answer, exactly as it is to land in the state
+	By       string
+	Note     string
+	Version  string // Plan.Version that was seen; "" for none
+	Identity stores.Identity
+}
+
+// Resume stores a decision with the run's next checkpoint, so that one resume
+// wins that step, and then works on until the run is done, failed or paused.
+func (r *Runner) Resume(ctx context.Context, f *Flow, k stores.Key, d Decide) (Result, error) {
+	g, err := f.compile()
+	if err != nil {
+		return Result{}, err
+	}
+	held, err := r.hold(ctx, k, false)
+	if err != nil {
+		return Result{}, err
+	}
+	defer held.release()
+	s, _, err := r.decide(held.ctx, k, d, g)
+	if err != nil {
+		return Result{}, err
+	}
+	return s.drive(held.ctx)
+}
+
+// Record stores a decision and runs nothing: a worker or a recovery spends it.
+// While the run waits for something else too, it stays paused.
+func (r *Runner) Record(ctx context.Context, k stores.Key, d Decide) (Result, error) {
+	s, q, err := r.decide(ctx, k, d, nil)
+	if err != nil {
+		return Result{}, err
+	}
+	res := s.result(q.status, q)
+	res.Recorded = true
+	return res, nil
+}
+
+// decide checks that the question is the one that was seen and still open, and
+// saves the decision. With a graph the run goes on at once.
+func (r *Runner) decide(ctx context.Context, k stores.Key, d Decide, g *graph) (*session, saveRequest, error) {
+	var none saveRequest
+	l, b, err := r.open(ctx, k)
+	if err != nil {
+		return nil, none, err
+	}
+	if g != nil {
+		if err := errors.Join(fits(g, l.last), allowed(d.Identity, l.last)); err != nil {
+			return nil, none, err
+		}
+	} else {
+		g = &graph{Flow: &Flow{name: l.last.Flow}, digest: l.last.Digest}
+	}
+	w, err := r.question(ctx, l, b, d)
+	if err != nil {
+		return nil, none, err
+	}
+	s, err := r.session(g, l, b)
+	if err != nil {
+		return nil, none, err
+	}
+	decision := Decision{Type: d.Type, ID: w.ID, Asked: l.last.Step, Base: l.last.Base, Digest: w.Digest, Value: d.Value, By: d.By, Note: d.Note, Time: r.clock.now()}
+	s.decisions = append(slices.Clone(s.decisions), decision)
+	q := saveRequest{status: stores.StatusRunning, base: s.base, events: []newEvent{{EventDecision, operatorEvent{Action: d.Type, Target: w.ID, By: d.By, Note: d.Note, Plan: d.Version}}}}
+	if rest := slices.DeleteFunc(slices.Clone(b.Waiting), func(o Waiting) bool { return o.ID == w.ID }); len(rest) > 0 && g.byID == nil {
+		q.status, q.waiting = stores.StatusPaused, rest
+	}
+	return s, q, s.save(ctx, q)
+}
+
+// question finds what the decision is about, or says who was faster.
+func (r *Runner) question(ctx context.Context, l *loaded, b Checkpoint, d Decide) (Waiting, error) {
+	if l.last.Status != stores.StatusPaused {
+		return Waiting{}, r.lost(ctx, l, d, "it waits for nothing: it is %s at step %d", l.last.Status, l.last.Step)
+	}
+	if d.Version != "" && d.Version != l.version() {
+		return Waiting{}, r.lost(ctx, l, d, "changed since you looked: it is %s at step %d", l.last.Status, l.last.Step)
+	}
+	typ := WaitApproval
+	if d.Type == DecideAnswer {
+		typ = WaitInterrupt
+	}
+	var open []Waiting
+	var names []string
+	for _, w := range b.Waiting {
+		if w.Type == typ {
+			names = append(names, w.ID)
+			if d.ID == "" || d.ID == w.ID || typ == WaitInterrupt && d.ID == w.Key {
+				open = append(open, w)
+			}
+		}
+	}
+	switch {
+	case len(open) == 1:
+		return open[0], r.answerable(l.key, open[0], d)
+	case len(open) > 1:
+		return Waiting{}, &Error{Class: ErrInvalid, Key: l.key, Reason: "it waits for several: " + strings.Join(names, ", "), Hint: "name the one that you mean"}
+	case len(names) == 0:
+		return Waiting{}, r.lost(ctx, l, d, "it waits for no %s", typ)
+	}
+	return Waiting{}, r.lost(ctx, l, d, "it does not wait for %q, only for %s", d.ID, strings.Join(names, ", "))
+}
+
+func (r *Runner) answerable(k stores.Key, w Waiting, d Decide) error {
+	if d.Type != DecideAnswer {
+		return nil
+	}
+	v, err := DecodeValue(d.Value)
+	if err == nil && len(d.Value) > MaxValueBytes {
+		err = fmt.Errorf("it has %d bytes, at most %d are kept", len(d.Value), MaxValueBytes)
+	}
+	if err != nil {
+		return &Error{Class: ErrInvalid, Key: k, Reason: "the answer cannot be kept", Err: err}
+	}
+	if text, ok := v.(string); len(w.Choices) > 0 && (!ok || !slices.Contains(w.Choices, text)) {
+		return &Error{Class: ErrInvalid, Key: k, Reason: fmt.Sprintf("%s is not one of the choices: %s", d.Value, strings.Join(w.Choices, ", "))}
+	}
+	return nil
+}
+
+// lost says what is there instead, and who decided when.
+func (r *Runner) lost(ctx context.Context, l *loaded, d Decide, format string, args ...any) error {
+	reason := fmt.Sprintf(format, args...)
+	if log, ok := r.store.(stores.EventLog); ok {
+		if events, err := log.Events(ctx, l.key, 0, 0); err == nil {
+			if won, at, ok := decisionOf(events, d.ID); ok {
+				reason += fmt.Sprintf("; %s %s %s at %s", won.By, pastTense(won.Action), won.Target, at.Format(time.TimeOnly))
+			}
+		}
+	}
+	return conflict(l.key, "look at it again before you act", "%s", reason)
+}
+
+// Resolution is what an operator found out about a call in doubt.
+type Resolution struct {
+	Call    string          // id, as in Plan
+	Result  json.RawMessage // it ran, and this was the result
+	NotRun  bool            // it did not run
+	By      string
+	Note    string
+	Version string // Plan.Version that was seen; "" for none
+}
+
+// Resolve records what happened to a call in doubt. Nothing is run; a recovery
+// then replays the result, or runs the call.
+func (r *Runner) Resolve(ctx context.Context, k stores.Key, res Resolution) error {
+	for try := 1; ; try++ {
+		err := r.resolve(ctx, k, res)
+		// Somebody appended to the call log in between: look again what it says now.
+		if !errors.Is(err, stores.ErrConflict) || errors.Is(err, ErrCheckpointConflict) || try == 5 {
+			return err
+		}
+	}
+}
+
+func (r *Runner) resolve(ctx context.Context, k stores.Key, res Resolution) error {
+	l, _, err := r.open(ctx, k)
+	if err != nil {
+		return err
+	}
+	c, err := r.doubtfulCall(ctx, l, res)
+	if err != nil {
+		return err
+	}
+	if !res.NotRun {
+		if res.Result, err = Seal(res.Result); err != nil {
+			return &Error{Class: ErrInvalid, Key: k, Reason: "the result cannot be kept", Err: err}
+		}
+	}
+	tail := l.tails[c.Segment]
+	p := pendingCall{node: c.Node, ordinal: c.Ordinal, status: stores.CallResolved}
+	p.tool.Name, p.tool.Idempotent = c.Tool, c.Idempotent
+	p.body = callBody{Digest: c.Digest, Result: res.Result, NotRun: res.NotRun, By: res.By, Note: res.Note}
+	now := r.clock.now()
+	rows, err := chainCalls(r, l.last.Place, c.Step, c.Segment, tail.N, tail.MAC, []pendingCall{p}, now)
+	if err != nil {
+		return err
+	}
+	events, err := chainEvents(r, l.last.Place, l.last.Step, l.events.N, l.events.MAC, []newEvent{{EventResolved, operatorEvent{Action: "resolve", Target: c.ID, By: res.By, Note: res.Note, Plan: res.Version}}}, now)
+	if err != nil {
+		return err
+	}
+	if err := r.store.RecordCall(ctx, stores.CallWrite{Call: rows[0], Events: events}); err != nil {
+		s := &session{r: r, place: l.last.Place, base: c.Step, segment: c.Segment}
+		if !s.logged(ctx, rows[0], err) {
+			return err
+		}
+	}
+	for _, e := range events {
+		r.sink(e)
+	}
+	return nil
+}
+
+func (r *Runner) doubtfulCall(ctx context.Context, l *loaded, res Resolution) (CallInfo, error) {
+	if res.Version != "" && res.Version != l.version() {
+		return CallInfo{}, r.lost(ctx, l, Decide{ID: res.Call}, "changed since you looked: it is %s at step %d", l.last.Status, l.last.Step)
+	}
+	lease, err := liveLease(ctx, r.store, l.key)
+	if err != nil {
+		return CallInfo{}, err
+	}
+	if lease != nil {
+		return CallInfo{}, r.heldBy(ctx, r.store.(stores.Leaser), l.key)
+	}
+	var names []string
+	for _, c := range FoldCalls(l.current) {
+		switch {
+		case c.Open() && l.last.Status == stores.StatusRunning:
+			names = append(names, c.ID)
+			if c.ID == res.Call {
+				return c, nil
+			}
+		case c.ID == res.Call:
+			return CallInfo{}, r.lost(ctx, l, Decide{ID: res.Call}, "call %s is not in doubt: it is %s", c.ID, c.Status)
+		}
+	}
+	hint := "no call of this run is in doubt"
+	if len(names) > 0 {
+		hint = "in doubt: " + strings.Join(names, ", ")
+	}
+	return CallInfo{}, &Error{Class: ErrCheckpointNotFound, Key: l.key, Reason: fmt.Sprintf("there is no call %q in the current superstep", res.Call), Hint: hint}
+}

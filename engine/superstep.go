@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// drive runs supersteps until the run is done, failed or paused, or until this
+// worker has to stop. A stop leaves the run as it is stored: recoverable.
+func (s *session) drive(ctx context.Context) (Result, error) {
+	for {
+		if ctx.Err() != nil {
+			return s.result(stores.StatusRunning, saveRequest{}), s.stoppedBy(context.Cause(ctx))
+		}
+		q, err := s.superstep(ctx)
+		if err != nil {
+			return s.result(stores.StatusRunning, saveRequest{}), err
+		}
+		if err := s.save(ctx, q); err != nil {
+			return s.result(stores.StatusRunning, saveRequest{}), err
+		}
+		s.replay = nil
+		if q.status != stores.StatusRunning {
+			return s.result(q.status, q), nil
+		}
+	}
+}
+
+func (s *session) stoppedBy(cause error) error {
+	if errors.Is(cause, errLeaseLost) {
+		return conflict(s.place.Key, "look who recovered it", "another worker took the run over")
+	}
+	return fmt.Errorf("run %q: stopped, it can be recovered: %w", s.place.Run, cause)
+}
+
+// outcome is what one node of a superstep came to.
+type outcome struct {
+	update State
+	err    error
+	state  *nodeState
+	run    NodeRun
+}
+
+// superstep runs the frontier concurrently on the same state and returns what
+// to save. The order of the results is the order of the frontier, so nothing
+// depends on which node finished first.
+func (s *session) superstep(ctx context.Context) (saveRequest, error) {
+	if s.step+1 >= s.g.maxSteps {
+		return s.fail(nil, Failure{Message: fmt.Sprintf("more than %d steps: the flow may be looping", s.g.maxSteps)}), nil
+	}
+	outcomes := make([]outcome, len(s.frontier))
+	var wg sync.WaitGroup
+	for i, id := range s.frontier {
+		wg.Go(func() { outcomes[i] = s.runNode(ctx, id) })
+	}
+	wg.Wait()
+	if err := s.stopped(); err != nil {
+		if ctx.Err() != nil && !errors.Is(err, ErrCheckpointConflict) {
+			err = s.stoppedBy(context.Cause(ctx))
+		}
+		return saveRequest{}, err
+	}
+	if ctx.Err() != nil {
+		return saveRequest{}, s.stoppedBy(context.Cause(ctx))
+	}
+	s.collect(outcomes)
+	if q, ok := s.failed(outcomes); ok {
+		return q, nil
+	}
+	if q, ok := s.paused(outcomes); ok {
+		return q, nil
+	}
+	return s.finished(outcomes), nil
+}
+
+func (s *session) runNode(ctx context.Context, id string) (o outcome) {
+	n := &nodeState{s: s, id: id}
+	o = outcome{state: n, run: NodeRun{Node: id, Started: s.r.clock.now()}}
+	defer func() {
+		if r := recover(); r != nil {
+			o.err = fmt.Errorf("the node panicked: %v", r)
+		}
+		o.run.Ended = s.r.clock.now()
+		o.run.Replayed, o.run.Unreplayed = n.replayed, n.unreplayed
+		if o.err != nil && len(n.waiting) == 0 {
+			o.run.Error = validText(o.err.Error())
+		}
+	}()
+	node, ok := s.g.byID[id]
+	if !ok {
+		o.err = fmt.Errorf("the flow has no node %q", id)
+		return o
+	}
+	update, err := node.Run(context.WithValue(ctx, nodeStateKey{}, n), s.state.Clone())
+	if err == nil {
+		update, err = exact(update)
+	}
+	o.update, o.err = update, err
+	return o
+}
+
+// exact turns a node's update into JSON values, or says what cannot be kept.
+func exact(u State) (State, error) {
+	raw, err := Seal(map[string]any(u))
+	if err != nil {
+		return nil, fmt.Errorf("the update cannot be kept: %w", err)
+	}
+	return DecodeState(raw)
+}
+
+func (s *session) collect(outcomes []outcome) {
+	for _, o := range outcomes {
+		s.notes.replayed = append(s.notes.replayed, o.state.replayed...)
+		s.notes.unreplayed = append(s.notes.unreplayed, o.state.unreplayed...)
+	}
+}
+
+func runs(outcomes []outcome) []NodeRun {
+	var out []NodeRun
+	for _, o := range outcomes {
+		out = append(out, o.run)
+	}
+	return out
+}
+
+// failed reports the first node that failed and has no error edge.
+func (s *session) failed(outcomes []outcome) (saveRequest, bool) {
+	for _, o := range outcomes {
+		if o.err != nil && len(o.state.waiting) == 0 && !s.g.hasErrorEdge(o.run.Node) {
+			return s.fail(runs(outcomes), Failure{Node: o.run.Node, Message: o.run.Error}), true
+		}
+	}
+	return saveRequest{}, false
+}
+
+func (s *session) fail(nodes []NodeRun, f Failure) saveRequest {
+	s.frontier, s.decisions = nil, nil
+	return saveRequest{status: stores.StatusFailed, base: s.step + 1, failure: &f, nodes: nodes}
+}
+
+// paused asks for a row that keeps the superstep open: the same state and
+// frontier, and what is waited for. Calls that finished replay when it goes on.
+func (s *session) paused(outcomes []outcome) (saveRequest, bool) {
+	q := saveRequest{status: stores.StatusPaused, base: s.base, nodes: runs(outcomes)}
+	now := s.r.clock.now()
+	for _, o := range outcomes {
+		for _, w := range o.state.waiting {
+			w.Since = now
+			q.waiting = append(q.waiting, w)
+			q.events = append(q.events, newEvent{EventWaiting, map[string]any{"type": w.Type, "id": w.ID, "tool": w.Tool, "key": w.Key}})
+		}
+		for _, p := range o.state.pending {
+			p.status = stores.CallStarted
+			pend := p
+			pend.status, pend.body.Args = stores.CallPending, nil
+			q.pending = append(q.pending, p, pend)
+		}
+	}
+	if len(q.waiting) == 0 {
+		return q, false
+	}
+	s.decisions = s.unspent(outcomes)
+	return q, true
+}
+
+// unspent keeps answers, which the open superstep still reads, and approvals
+// of calls that did not run yet.
+func (s *session) unspent(outcomes []outcome) []Decision {
+	ran := map[string]bool{}
+	for _, o := range outcomes {
+		waits := func(id string) bool {
+			return slices.ContainsFunc(o.state.waiting, func(w Waiting) bool { return w.ID == id })
+		}
+		for i := int64(1); i <= o.state.n; i++ {
+			if id := CallID(o.run.Node, i); !waits(id) {
+				ran[id] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(s.decisions), func(d Decision) bool {
+		return d.Type == DecideApprove && ran[d.ID]
+	})
+}
+
+// finished merges the updates and finds the next frontier.
+func (s *session) finished(outcomes []outcome) saveRequest {
+	var updates []State
+	failed := map[string]bool{}
+	for _, o := range outcomes {
+		if o.err != nil {
+			failed[o.run.Node] = true
+			o.update = State{"error": map[string]any{"node": o.run.Node, "message": o.run.Error}}
+		}
+		updates = append(updates, o.update)
+	}
+	state := Merge(s.state, s.g.reducers, updates...)
+	next, err := s.g.next(state, s.frontier, failed)
+	if err != nil {
+		return s.fail(runs(outcomes), Failure{Message: validText(err.Error())})
+	}
+	visits := map[string]int64{}
+	for id, n := range s.visits {
+		visits[id] = n
+	}
+	for _, id := range s.frontier {
+		visits[id]++
+	}
+	s.state, s.frontier, s.visits, s.decisions, s.log = state, next, visits, nil, nil
+	q := saveRequest{status: stores.StatusRunning, base: s.step + 1, nodes: runs(outcomes)}
+	if len(next) == 0 {
+		q.status = stores.StatusDone
+	}
+	return q
+}
+
+func (s *session) result(status stores.Status, q saveRequest) Result {
+	r := Result{
+		Key: s.place.Key, Status: status, Step: s.step, Segment: s.segment, State: s.state.Clone(), Waiting: q.waiting,
+		Replayed: s.notes.replayed, Rerun: s.notes.rerun, Unreplayed: s.notes.unreplayed,
+	}
+	if q.failure != nil {
+		r.Error = q.failure.Message
+	}
+	return r
+}
