@@ -1,0 +1,66 @@
+package views
+
+import (
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/flowtui/flowtui/keymap"
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/theme"
+)
+
+// actionKey is a key and the action whose sheet it opens.
+type actionKey struct {
+	binding key.Binding
+	action  viewer.Action
+	none    string // why it does nothing for a run that does not offer it
+}
+
+func actionKeys(a keymap.Actions) []actionKey {
+	return []actionKey{
+		{a.Approve, viewer.Approve, "the run waits for no approval"},
+		{a.Resolve, viewer.Resolve, "the run has no call in doubt"},
+		{a.Answer, viewer.Answer, "the run asks nothing"},
+		{a.Recover, viewer.Recover, "the run needs no recovery"},
+	}
+}
+
+// refusal is why the action is not possible for the row, "" when it is. off is
+// a reason that concerns all actions.
+func (k actionKey) refusal(row viewer.Row, off string) string {
+	why := k.none
+	for _, o := range row.Actions {
+		switch {
+		case o.Action != k.action:
+		case o.Disabled == "":
+			return off
+		default:
+			why = o.Disabled
+		}
+	}
+	return why
+}
+
+// actionHints is the help for the action keys, for a row.
+func actionHints(s *shared, a keymap.Actions, row viewer.Row, off string) []keymap.Hint {
+	var hints []keymap.Hint
+	for _, k := range actionKeys(a) {
+		hints = append(hints, keymap.Hint{Binding: k.binding, Off: k.refusal(row, off)})
+	}
+	return hints
+}
+
+// openAction opens the sheet of the action that the key stands for, or says
+// why it is not possible. It reports false for any other key.
+func openAction(s *shared, a keymap.Actions, msg tea.KeyMsg, row viewer.Row, off string) (tea.Cmd, bool) {
+	for _, k := range actionKeys(a) {
+		if !key.Matches(msg, k.binding) {
+			continue
+		}
+		if why := k.refusal(row, off); why != "" {
+			return notice(row.Run+": "+why, theme.Attention), true
+		}
+		return s.sheet(func(e *env) Screen { return newSheet(e, row, k.action) }), true
+	}
+	return nil, false
+}

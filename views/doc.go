@@ -1,0 +1,20 @@
+// Package views draws runs in a terminal and lets a person act on them.
+//
+// The laws of the package:
+//   - Init, Update and View do no I/O and do not wait. Every call of the
+//     [Backend] is in commands.go, takes a context and returns one message.
+//   - A screen owns a context, cancelled when it is closed. A reply names the
+//     screen and the request that it answers; late and superseded ones are
+//     dropped. Actions run under the program's context instead: leaving a
+//     screen does not stop one.
+//   - Keys are matched against package keymap only, and go to the layer in
+//     front: what it does not know does nothing. Text fields own every key but
+//     ctrl+c. Pasted text outside a text field does nothing.
+//   - Selection is by run, never by line. A sheet acts on exactly the run and
+//     version it was opened for.
+//   - What is shown changes only when the store has said so.
+//   - Styles come from package theme; what is drawn is exact to the cell.
+//
+// It imports viewer, keymap, theme and widget, and knows neither engine nor
+// stores.
+package views

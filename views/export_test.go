@@ -1,0 +1,13 @@
+package views
+
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// Tick is the message of the clock, for tests.
+func Tick(t time.Time) tea.Msg { return tickMsg(t) }
+
+// Changed is the message of a change notice, for tests.
+func Changed() tea.Msg { return changedMsg{} }

@@ -1,0 +1,106 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowtui/flowtui/keymap"
+	"github.com/flowtui/flowtui/views/theme"
+	"github.com/flowtui/flowtui/views/widget"
+)
+
+// The smallest window that the screens are made for.
+const (
+	minWidth  = 60
+	minHeight = 16
+)
+
+// frameLines is how many lines the program keeps for itself below a screen:
+// the rule and the footer.
+const frameLines = 2
+
+// room is the height that is left for a screen.
+func (a *App) room() int { return max(0, a.height-frameLines) }
+
+// View draws the screen in front, the sheets over it and the footer.
+func (a *App) View() string {
+	if a.width == 0 || a.height == 0 {
+		return ""
+	}
+	if a.width < minWidth || a.height < minHeight {
+		return a.tooSmall()
+	}
+	return strings.Join(append(a.body(), a.rule(), a.footer()), "\n")
+}
+
+func (a *App) tooSmall() string {
+	lines := []string{
+		fmt.Sprintf("flowtui needs %dx%d, this is %dx%d.", minWidth, minHeight, a.width, a.height),
+		"Make the window larger. Nothing is lost.",
+		"ctrl+c leaves.",
+	}
+	return strings.Join(widget.Fill(lines, a.width, min(len(lines), a.height), a.styles.Ellipsis), "\n")
+}
+
+// body draws the last whole screen, and the sheets in front of it.
+func (a *App) body() []string {
+	base := len(a.layers) - 1
+	for a.layers[base].sheet {
+		base--
+	}
+	lines := a.lines(a.layers[base].screen)
+	for _, l := range a.layers[base+1:] {
+		box := strings.Split(l.screen.View(), "\n")
+		lines = widget.Over(a.styles, lines, box, a.width)
+	}
+	return lines
+}
+
+func (a *App) lines(s Screen) []string {
+	return widget.Fill(strings.Split(s.View(), "\n"), a.width, a.room(), a.styles.Ellipsis)
+}
+
+func (a *App) rule() string { return a.styles.Muted.Render(widget.Rule(a.styles.Rule, a.width)) }
+
+// footer is the notice if there is one, else the keys that do something now.
+func (a *App) footer() string {
+	if a.notice.Text != "" {
+		text := widget.Fit(" "+widget.Plain(a.notice.Text), a.width, a.styles.Ellipsis)
+		return a.styles.Tone(a.notice.Tone).Render(text)
+	}
+	front := a.front()
+	if front.sheet {
+		return widget.Space(a.width)
+	}
+	hints := front.screen.Help()
+	if !front.screen.Typing() {
+		hints = append(hints, keymap.Hint{Binding: a.keys.Global.Help})
+	}
+	return keyLine(a.styles, hints, a.width)
+}
+
+// keyLine draws keys and what they do. Those that do nothing now are left out;
+// the last one always has its place, the others go from the end when it gets
+// narrow.
+func keyLine(st *theme.Styles, hints []keymap.Hint, width int) string {
+	var parts []string
+	last := len(hints) - 1
+	room := width
+	if last >= 0 {
+		room -= widget.Width(keyText(hints[last])) + 3
+	}
+	for i, h := range hints {
+		if h.More || h.Off != "" || !h.Enabled() {
+			continue
+		}
+		need := widget.Width(keyText(h)) + 2
+		if i != last && need > room {
+			continue
+		}
+		room -= need
+		parts = append(parts, st.Key.Render(h.Binding.Help().Key)+" "+h.Binding.Help().Desc)
+	}
+	return widget.Fit(" "+strings.Join(parts, "  "), width, st.Ellipsis)
+}
+
+func keyText(h keymap.Hint) string { return h.Binding.Help().Key + " " + h.Binding.Help().Desc }

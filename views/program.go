@@ -1,0 +1,41 @@
+package views
+
+import (
+	"context"
+	"os"
+
+	"github.com/aymanbagabas/go-osc52/v2"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/flowtui/flowtui/views/theme"
+)
+
+// Run shows the screens in the terminal until the user leaves or ctx ends. A
+// panic is returned as an error after the terminal is restored; signals other
+// than an interrupt are the caller's, who cancels ctx.
+func Run(ctx context.Context, d Deps, opts ...tea.ProgramOption) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d.Context = ctx
+	if d.Renderer == nil {
+		d.Renderer = theme.NewRenderer(os.Stdout)
+	}
+	opts = append([]tea.ProgramOption{tea.WithAltScreen(), tea.WithContext(ctx)}, opts...)
+	_, err := tea.NewProgram(New(d), opts...).Run()
+	return err
+}
+
+// TerminalClipboard copies through the terminal (OSC 52), also over ssh and
+// from within tmux or screen.
+func TerminalClipboard(out *os.File, getenv func(string) string) func(string) {
+	return func(text string) {
+		seq := osc52.New(text)
+		switch {
+		case getenv("TMUX") != "":
+			seq = seq.Tmux()
+		case getenv("STY") != "":
+			seq = seq.Screen()
+		}
+		_, _ = seq.WriteTo(out) // a terminal without OSC 52 ignores it
+	}
+}

@@ -1,0 +1,133 @@
+package views
+
+import (
+	"time"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/flowtui/flowtui/views/theme"
+)
+
+// key decides who gets a key: ctrl+c first, then a text field, then the keys
+// of the whole program, then the layer in front.
+func (a *App) key(msg tea.KeyMsg) tea.Cmd {
+	if key.Matches(msg, a.keys.Global.Kill) && !msg.Paste {
+		return tea.Quit
+	}
+	front := a.front().screen
+	a.notice = noticeMsg{}
+	if front.Typing() {
+		return front.Update(msg)
+	}
+	msgs, pasted := a.burst.keys(msg, a.now())
+	if pasted {
+		a.notice = noticeMsg{"pasted text does nothing here", theme.Attention}
+		return nil
+	}
+	cmds := make([]tea.Cmd, 0, len(msgs))
+	for _, m := range msgs {
+		cmds = append(cmds, a.command(m))
+	}
+	return tea.Batch(cmds...)
+}
+
+// command handles one key that is not text.
+func (a *App) command(msg tea.KeyMsg) tea.Cmd {
+	front := a.front()
+	if !front.sheet {
+		switch {
+		case key.Matches(msg, a.keys.Global.Quit):
+			return a.quit()
+		case key.Matches(msg, a.keys.Global.Help):
+			return a.openHelp()
+		}
+	} else if key.Matches(msg, a.keys.Sheet.Help) && !isHelp(front.screen) {
+		return a.openHelp()
+	}
+	a.leaving = false
+	return front.screen.Update(msg)
+}
+
+// quit leaves, unless an action is under way: then it takes a second q.
+func (a *App) quit() tea.Cmd {
+	if a.acting > 0 && !a.leaving {
+		a.leaving = true
+		a.notice = noticeMsg{"an action is still under way here: q again leaves it to recovery", theme.Attention}
+		return nil
+	}
+	return tea.Quit
+}
+
+// outcome tells the sheet that acted, or everybody when it is closed.
+func (a *App) outcome(msg outcomeMsg) tea.Cmd {
+	a.acting = max(0, a.acting-1)
+	for _, l := range a.layers {
+		if l.id == msg.screen {
+			return tea.Batch(l.screen.Update(msg), a.broadcast(changedMsg{}))
+		}
+	}
+	a.notice = noticeMsg{msg.Run + ": " + msg.Outcome.Outcome, theme.OK}
+	if msg.Problem != nil {
+		a.notice = noticeMsg{msg.Run + ": " + msg.Problem.Message, theme.Danger}
+	}
+	return a.broadcast(changedMsg{})
+}
+
+// watching notes whether change notices arrive.
+func (a *App) watching(msg watchingMsg) tea.Cmd {
+	a.live = msg.notices != nil && msg.problem == nil
+	if !a.live {
+		a.notLive = "not live, r reads again"
+		return rewatch()
+	}
+	missed := a.notLive != ""
+	a.notLive = ""
+	next := nextNotice(a.shared, msg.notices)
+	if missed {
+		return tea.Batch(next, a.broadcast(changedMsg{}))
+	}
+	return next
+}
+
+// changed tells every layer and waits for the next notice.
+func (a *App) changed(msg changedMsg) tea.Cmd {
+	if msg.notices == nil {
+		return a.broadcast(msg)
+	}
+	return tea.Batch(a.broadcast(msg), nextNotice(a.shared, msg.notices))
+}
+
+func (a *App) tick(msg tickMsg) tea.Cmd { return tea.Batch(a.broadcast(msg), tick()) }
+
+// burst tells typed keys from text that was pasted into a terminal that does
+// not mark pastes. Such text arrives as one message of several different
+// characters, and what follows at once belongs to it.
+type burst struct{ until time.Time }
+
+// pasteTail is how long keys after pasted text still belong to it.
+const pasteTail = 150 * time.Millisecond
+
+// keys gives the single keys of a message: a key that was held down arrives as
+// several equal characters. It reports true for text that was pasted.
+func (b *burst) keys(msg tea.KeyMsg, now time.Time) ([]tea.KeyMsg, bool) {
+	if msg.Paste {
+		return nil, true
+	}
+	if now.Before(b.until) {
+		b.until = now.Add(pasteTail)
+		return nil, true
+	}
+	if msg.Type != tea.KeyRunes || len(msg.Runes) < 2 {
+		return []tea.KeyMsg{msg}, false
+	}
+	msgs := make([]tea.KeyMsg, 0, len(msg.Runes))
+	for _, r := range msg.Runes {
+		if r != msg.Runes[0] {
+			b.until = now.Add(pasteTail)
+			return nil, true
+		}
+		msgs = append(msgs, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+	}
+	return msgs, false
+}

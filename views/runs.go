@@ -1,0 +1,93 @@
+package views
+
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/widget"
+)
+
+const (
+	pageSize = 100
+	// maxRows bounds what the list keeps; who looks for more narrows it.
+	maxRows = 2000
+	// checkBatch is how many runs are verified with one request.
+	checkBatch = 25
+	// retryAfter is the pause before a failed read is tried again.
+	retryAfter = 5 * time.Second
+	// slowAfter is how long a read may take before the header says so.
+	slowAfter = 2 * time.Second
+)
+
+// runs is the list of runs, the first screen.
+type runs struct {
+	*env
+	table  *widget.Table[viewer.Ref, viewer.Row]
+	tab    int
+	filter *widget.Field
+	typing bool
+
+	page   slot         // the rows from the start
+	more   slot         // the next page
+	tally  slot         // counts
+	check  slot         // verdicts
+	query  viewer.Query // of the page in flight
+	next   string       // cursor of the next page
+	loaded bool         // the rows belong to the tab and the filter
+	counts viewer.Counts
+
+	failed   *viewer.Problem // of the last read, when nothing could be read
+	failedAt time.Time       // when reading began to fail
+	partial  []viewer.StoreProblem
+	tried    time.Time // last failed try
+	asked    time.Time // start of the read in flight
+	read     time.Time // last good read
+	checked  map[viewer.Ref]string
+
+	width, height int
+}
+
+func newRuns(e *env) *runs {
+	r := &runs{env: e, filter: widget.NewField(e.styles, 200, false), checked: map[viewer.Ref]string{}}
+	r.table = widget.NewTable(e.styles, r.columns(), func(row viewer.Row) viewer.Ref { return row.Ref }, r.cells)
+	return r
+}
+
+// Init reads the first page and the counts.
+func (r *runs) Init() tea.Cmd { return r.refresh() }
+
+// Title implements Screen.
+func (r *runs) Title() string { return "runs" }
+
+// Typing implements Screen.
+func (r *runs) Typing() bool { return r.typing }
+
+// Update implements Screen.
+func (r *runs) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.KeyMsg:
+		if r.typing {
+			return r.filterKey(msg)
+		}
+		return r.key(msg)
+	case reply[viewer.Page]:
+		return r.paged(msg)
+	case reply[viewer.Counts]:
+		return r.counted(msg)
+	case reply[viewer.Report]:
+		return r.verified(msg)
+	case changedMsg:
+		return r.refresh()
+	case tickMsg:
+		return r.retry()
+	}
+	return nil
+}
+
+// SetSize implements Screen.
+func (r *runs) SetSize(w, h int) {
+	r.width, r.height = w, h
+	r.arrange()
+}

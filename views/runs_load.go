@@ -1,0 +1,188 @@
+package views
+
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/flowtui/flowtui/viewer"
+)
+
+// refresh reads the rows again, from the start to where they were read before,
+// and the counts. While a read is in flight, one more follows it.
+func (r *runs) refresh() tea.Cmd {
+	return tea.Batch(r.readPage(), r.readCounts())
+}
+
+func (r *runs) readPage() tea.Cmd {
+	if r.page.wait() {
+		return nil
+	}
+	r.more.drop() // its cursor belongs to the rows that are replaced now
+	r.query = r.wanted()
+	r.asked = r.now()
+	return loadPage(r.env, r.page.ask(r.env), r.query)
+}
+
+// wanted is the query for what the screen should show.
+func (r *runs) wanted() viewer.Query {
+	limit := pageSize
+	if r.loaded {
+		limit = min(maxRows, max(pageSize, len(r.table.Rows())))
+	}
+	return viewer.Query{Tab: viewer.Tabs[r.tab], Text: r.filter.Value(), Limit: limit}
+}
+
+func (r *runs) readCounts() tea.Cmd {
+	if r.tally.wait() {
+		return nil
+	}
+	return loadCounts(r.env, r.tally.ask(r.env), viewer.Query{})
+}
+
+// readMore reads the next page when the cursor comes near the end.
+func (r *runs) readMore() tea.Cmd {
+	if r.next == "" || r.page.busy || r.more.busy || !r.table.NearEnd() || len(r.table.Rows()) >= maxRows {
+		return nil
+	}
+	q := r.wanted()
+	q.Limit, q.Cursor = pageSize, r.next
+	return loadPage(r.env, r.more.ask(r.env), q)
+}
+
+// paged takes a page: the first one replaces the rows, a further one follows.
+func (r *runs) paged(msg reply[viewer.Page]) tea.Cmd {
+	switch {
+	case r.page.take(msg.ticket):
+		return r.firstPage(msg)
+	case r.more.take(msg.ticket):
+		return r.nextPage(msg)
+	}
+	return nil
+}
+
+func (r *runs) firstPage(msg reply[viewer.Page]) tea.Cmd {
+	current := r.query.Tab == viewer.Tabs[r.tab] && r.query.Text == r.filter.Value()
+	if current {
+		r.show(msg)
+	}
+	var again tea.Cmd
+	if r.page.again || !current {
+		again = r.readPage()
+	}
+	return tea.Batch(again, r.readMore(), r.verifyNext())
+}
+
+// show replaces the rows with what was read. Rows of a store that could not be
+// read stay.
+func (r *runs) show(msg reply[viewer.Page]) {
+	if msg.Problem != nil {
+		r.fail(msg.Problem)
+		return
+	}
+	p := msg.Value
+	r.failed, r.partial = nil, p.Problems
+	r.tried = r.now()
+	r.read = r.now()
+	rows := p.Rows
+	for _, old := range r.table.Rows() {
+		if r.loaded && r.unread(old.Store) != nil && !slices.ContainsFunc(rows, sameRef(old.Ref)) {
+			rows = append(rows, old)
+		}
+	}
+	r.next = p.Next
+	r.loaded = true
+	r.table.Stale = false
+	r.table.SetRows(rows)
+	r.table.SetColumns(r.columns())
+}
+
+func (r *runs) fail(p *viewer.Problem) {
+	if r.failed == nil {
+		r.failedAt = r.now()
+	}
+	r.failed = p
+	r.tried = r.now()
+	r.table.Stale = true
+}
+
+func (r *runs) nextPage(msg reply[viewer.Page]) tea.Cmd {
+	if msg.Problem != nil {
+		r.fail(msg.Problem)
+		return nil
+	}
+	rows := slices.Clone(r.table.Rows())
+	for _, row := range msg.Value.Rows {
+		if !slices.ContainsFunc(rows, sameRef(row.Ref)) {
+			rows = append(rows, row)
+		}
+	}
+	r.next = msg.Value.Next
+	r.table.SetRows(rows)
+	return tea.Batch(r.readMore(), r.verifyNext())
+}
+
+func sameRef(ref viewer.Ref) func(viewer.Row) bool {
+	return func(r viewer.Row) bool { return r.Ref == ref }
+}
+
+// unread is the problem of the store with the label, if it could not be read.
+func (r *runs) unread(store string) *viewer.StoreProblem {
+	for i := range r.partial {
+		if r.partial[i].Store == store {
+			return &r.partial[i]
+		}
+	}
+	return nil
+}
+
+func (r *runs) counted(msg reply[viewer.Counts]) tea.Cmd {
+	if !r.tally.take(msg.ticket) {
+		return nil
+	}
+	if msg.Problem == nil {
+		r.counts = msg.Value
+	}
+	if r.tally.again {
+		return r.readCounts()
+	}
+	return nil
+}
+
+// verifyNext asks for the verdict of rows that have none yet, a batch at a
+// time. A row is asked for once per version.
+func (r *runs) verifyNext() tea.Cmd {
+	if r.check.busy || r.table.Stale {
+		return nil
+	}
+	var refs []viewer.Ref
+	for _, row := range r.table.Rows() {
+		v, seen := r.checked[row.Ref]
+		if row.Verdict != viewer.Unchecked || (seen && v == row.Version) {
+			continue
+		}
+		r.checked[row.Ref] = row.Version
+		if refs = append(refs, row.Ref); len(refs) == checkBatch {
+			break
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	return verify(r.env, r.check.ask(r.env), refs)
+}
+
+func (r *runs) verified(msg reply[viewer.Report]) tea.Cmd {
+	if !r.check.take(msg.ticket) {
+		return nil
+	}
+	return tea.Batch(r.readPage(), r.verifyNext())
+}
+
+// retry reads again some time after a read failed.
+func (r *runs) retry() tea.Cmd {
+	if (r.failed == nil && len(r.partial) == 0) || r.page.busy || r.now().Sub(r.tried) < retryAfter {
+		return nil
+	}
+	return r.refresh()
+}

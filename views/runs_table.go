@@ -1,0 +1,101 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/theme"
+	"github.com/flowtui/flowtui/views/widget"
+)
+
+// columns of the list. Owner and store are worth their room only when they
+// differ.
+func (r *runs) columns() []widget.Column {
+	var rows []viewer.Row
+	if r.table != nil {
+		rows = r.table.Rows()
+	}
+	owner, store := 8, 9 // dropped first
+	if differ(rows, func(row viewer.Row) string { return row.Owner }) {
+		owner = 4
+	}
+	if differ(rows, func(row viewer.Row) string { return row.Store }) {
+		store = 3
+	}
+	return []widget.Column{
+		{Title: "what", Min: 11, Max: 18},
+		{Title: "run", Min: 10, Max: 40},
+		{Title: "store", Min: 6, Max: 16, Rank: store},
+		{Title: "owner", Min: 6, Max: 16, Rank: owner},
+		{Title: "flow", Min: 8, Max: 20, Rank: 2},
+		{Title: "at", Min: 5, Max: 16, Rank: 5},
+		{Title: "step", Min: 5, Max: 10, Rank: 7, Right: true},
+		{Title: "waiting for", Min: 16, Max: 60},
+		{Title: "age", Min: 4, Max: 10, Right: true},
+	}
+}
+
+func differ(rows []viewer.Row, f func(viewer.Row) string) bool {
+	return len(rows) > 1 && slices.ContainsFunc(rows, func(r viewer.Row) bool { return f(r) != f(rows[0]) })
+}
+
+// cells of one row, in the order of columns.
+func (r *runs) cells(row viewer.Row) []widget.Cell {
+	tone := badgeTone(r.shared, row)
+	rest := theme.Normal
+	if r.unread(row.Ref.Store) != nil {
+		tone, rest = theme.Muted, theme.Muted
+	}
+	return []widget.Cell{
+		{Text: badges(r.styles, row.Badges), Tone: tone},
+		{Text: row.Run, Tone: rest},
+		{Text: row.Store, Tone: rest},
+		{Text: row.Owner, Tone: rest},
+		{Text: row.Flow, Tone: rest},
+		{Text: at(row), Tone: rest},
+		{Text: fmt.Sprintf("%d%s%d", row.Step, r.styles.Dot, row.Segment), Tone: rest},
+		{Text: waitsFor(row), Tone: rest},
+		{Text: age(r.now(), row.Updated), Tone: rest},
+	}
+}
+
+// badges is the most urgent one with its word, the others as symbols.
+func badges(st *theme.Styles, all []viewer.Badge) string {
+	if len(all) == 0 {
+		return ""
+	}
+	first := st.Badge(all[0])
+	text := first.Symbol + " " + first.Word
+	for i, b := range all[1:] {
+		if i == 0 {
+			text += " "
+		}
+		text += st.Badge(b).Symbol
+	}
+	return text
+}
+
+func at(row viewer.Row) string {
+	if len(row.At) == 0 {
+		return "-"
+	}
+	return strings.Join(row.At, ", ")
+}
+
+// waitsFor is the short reason why a run does not move.
+func waitsFor(row viewer.Row) string {
+	switch {
+	case len(row.Waiting) == 0 && row.NeedsYou():
+		if row.Error != "" {
+			return row.Error
+		}
+		return row.Why
+	case len(row.Waiting) == 0:
+		return ""
+	case len(row.Waiting) == 1:
+		return waitingText(row.Waiting[0])
+	}
+	return fmt.Sprintf("%s, %d more", waitingText(row.Waiting[0]), len(row.Waiting)-1)
+}

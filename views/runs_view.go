@@ -1,0 +1,186 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/theme"
+	"github.com/flowtui/flowtui/views/widget"
+)
+
+// wide is the width from which the preview is on the right.
+const wide = 120
+
+var tabTitles = map[viewer.Tab]string{
+	viewer.TabNeedsYou: "Needs you", viewer.TabRunning: "Running", viewer.TabPaused: "Paused",
+	viewer.TabInDoubt: "In doubt", viewer.TabFailed: "Failed", viewer.TabDone: "Done", viewer.TabAll: "All",
+}
+
+// layout is where the parts of the list go.
+type layout struct {
+	head         int // lines above the table
+	tableW, rows int
+	sideW, below int // size of the preview; one of them is 0
+}
+
+func (r *runs) layout() layout {
+	l := layout{head: 3, tableW: r.width}
+	if r.trouble() != "" {
+		l.head++
+	}
+	if r.typing || r.filter.Value() != "" {
+		l.head++
+	}
+	left := max(0, r.height-l.head)
+	if r.width >= wide {
+		l.sideW = r.width * 2 / 5
+		l.tableW = r.width - l.sideW - 2
+		l.rows = left
+		return l
+	}
+	l.below = min(max(4, r.height/4), max(0, left-4))
+	l.rows = max(0, left-l.below-1)
+	return l
+}
+
+func (r *runs) arrange() {
+	l := r.layout()
+	r.table.SetSize(l.tableW, l.rows)
+}
+
+// View implements Screen.
+func (r *runs) View() string {
+	r.arrange()
+	l := r.layout()
+	lines := []string{header(r.shared, r.freshness(), r.width), r.tabs(), r.rule()}
+	if t := r.trouble(); t != "" {
+		lines = append(lines, r.styles.Tone(theme.Danger).Render(widget.Fit(" "+t, r.width, r.styles.Ellipsis)))
+	}
+	if r.typing || r.filter.Value() != "" {
+		lines = append(lines, r.filterLine())
+	}
+	lines = append(lines, r.body(l)...)
+	return strings.Join(widget.Fill(lines, r.width, r.height, r.styles.Ellipsis), "\n")
+}
+
+func (r *runs) rule() string { return r.styles.Muted.Render(widget.Rule(r.styles.Rule, r.width)) }
+
+func (r *runs) tabs() string {
+	tabs := make([]widget.Tab, len(viewer.Tabs))
+	for i, t := range viewer.Tabs {
+		tabs[i].Title = tabTitles[t]
+		n, known := r.counts[t]
+		switch {
+		case t == viewer.TabAll:
+		case known:
+			tabs[i].Count = count(n)
+		default:
+			tabs[i].Count = r.styles.Ellipsis
+		}
+	}
+	return widget.Tabs(r.styles, tabs, r.tab, r.width)
+}
+
+func (r *runs) filterLine() string {
+	label := " / "
+	text := r.filter.View(max(1, r.width-widget.Width(label)), 1, r.typing)[0]
+	return label + text
+}
+
+// body is the table and the preview, or a sentence when there are no rows.
+func (r *runs) body(l layout) []string {
+	table := r.table.View()
+	if len(r.table.Rows()) == 0 {
+		table = widget.Fill(append([]string{""}, r.empty()...), l.tableW, l.rows, r.styles.Ellipsis)
+	} else if r.more.busy && len(table) > 0 {
+		table[len(table)-1] = r.styles.Muted.Render(widget.Fit("  loading"+r.styles.Ellipsis, l.tableW, ""))
+	}
+	side := r.preview(max(l.sideW, r.width*min(1, l.below)))
+	if l.sideW == 0 {
+		lines := append(table, r.rule())
+		return append(lines, widget.Fill(side, r.width, l.below, r.styles.Ellipsis)...)
+	}
+	side = widget.Fill(side, l.sideW, l.rows, r.styles.Ellipsis)
+	bar := r.styles.Muted.Render(r.styles.Bar)
+	for i := range table {
+		table[i] = widget.Fit(table[i], l.tableW, r.styles.Ellipsis) + " " + bar + side[i]
+	}
+	return table
+}
+
+func (r *runs) preview(width int) []string {
+	row, ok := r.table.Selected()
+	if !ok {
+		return nil
+	}
+	return preview(r.shared, row, width)
+}
+
+// empty says why there are no rows, and what to do.
+func (r *runs) empty() []string {
+	all := fmt.Sprintf("  %d shows all runs.", len(viewer.Tabs))
+	switch {
+	case r.failed != nil:
+		return []string{"  " + r.failed.Hint}
+	case !r.loaded:
+		return []string{"  reading" + r.styles.Ellipsis}
+	case r.filter.Value() != "":
+		return []string{fmt.Sprintf("  No run id contains %q here.", r.filter.Value()), "  esc clears the filter." + all}
+	case viewer.Tabs[r.tab] == viewer.TabNeedsYou:
+		sentence := "  Nothing needs you."
+		if r.counts != nil {
+			sentence += fmt.Sprintf(" %s running, %s done.", count(r.counts[viewer.TabRunning]), count(r.counts[viewer.TabDone]))
+		}
+		return []string{sentence, all}
+	case viewer.Tabs[r.tab] == viewer.TabAll:
+		return []string{"  There are no runs in this store."}
+	}
+	return []string{"  No runs here.", all}
+}
+
+// trouble is the sentence about what could not be read, "" when all is well.
+func (r *runs) trouble() string {
+	wait := retryAfter - r.now().Sub(r.tried)
+	next := "trying again in " + short(max(0, wait))
+	if r.page.busy {
+		next = "trying again now"
+	}
+	switch {
+	case r.failed != nil:
+		return fmt.Sprintf("%s (since %s). %s; actions are off.", strings.TrimSuffix(r.failed.Message, "."), r.failedAt.Format("15:04:05"), next)
+	case len(r.partial) > 0:
+		p := r.partial[0]
+		return fmt.Sprintf("%s: %s (since %s). %s.", p.Store, strings.TrimSuffix(p.Problem.Message, "."), p.Since.Format("15:04:05"), next)
+	}
+	return ""
+}
+
+// off is why nothing can be done to the row now, "" when it can.
+func (r *runs) off(row viewer.Row) string {
+	if r.failed != nil {
+		return "the store cannot be read: " + r.failed.Message
+	}
+	if p := r.unread(row.Ref.Store); p != nil {
+		return p.Store + " cannot be read: " + p.Problem.Message
+	}
+	return ""
+}
+
+// freshness says whether the rows are live.
+func (r *runs) freshness() string {
+	slow := r.page.busy && !r.asked.IsZero() && r.now().Sub(r.asked) > slowAfter
+	switch {
+	case r.read.IsZero():
+		return "reading" + r.styles.Ellipsis
+	case slow || r.failed != nil:
+		text := "last read " + age(r.now(), r.read) + " ago"
+		if r.page.busy {
+			text += ", reading" + r.styles.Ellipsis
+		}
+		return text
+	case !r.live:
+		return r.notLive
+	}
+	return "live"
+}

@@ -1,0 +1,276 @@
+// Package viewstest is a backend for tests of the screens: rows of every kind
+// in memory, a clock that stands still, and a switch for everything that can
+// go wrong. Only tests import it.
+package viewstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/flowtui/flowtui/viewer"
+)
+
+// Now is the time at which the rows of [Rows] were looked at.
+var Now = time.Date(2026, 3, 4, 9, 30, 0, 0, time.UTC)
+
+// Backend is a viewer in memory. Its fields may be changed between calls,
+// under [Backend.Lock] while a program runs.
+type Backend struct {
+	sync.Mutex
+	Infos    []viewer.StoreInfo
+	Rows     []viewer.Row
+	Plans    map[viewer.Ref]viewer.Plan
+	Revealed map[viewer.Ref]viewer.Plan // with secrets
+	Details  map[viewer.Ref]viewer.Detail
+	States   map[viewer.Ref]viewer.StateView
+	CallLog  map[viewer.Ref][]viewer.Call
+	EventLog map[viewer.Ref][]viewer.Event
+	Err      error                 // every read fails with it
+	Problems []viewer.StoreProblem // of each page
+	ActErr   error
+	Outcome  viewer.Outcome
+	Stages   []viewer.Progress
+	Hold     chan struct{} // when not nil, Act waits for it
+
+	Acted    []viewer.Request
+	Verified []viewer.Ref
+	Listed   []viewer.Query
+	notices  chan struct{}
+}
+
+// New is a backend with one store and rows of every kind.
+func New() *Backend {
+	b := &Backend{
+		Infos:   []viewer.StoreInfo{{Label: "demo.db", Format: "sqlite", Key: "key 3f9a ok", Owner: "default"}},
+		Rows:    Rows(),
+		Plans:   map[viewer.Ref]viewer.Plan{},
+		Details: map[viewer.Ref]viewer.Detail{},
+		notices: make(chan struct{}, 1),
+	}
+	for _, p := range Plans() {
+		b.Plans[p.Row.Ref] = p
+	}
+	return b
+}
+
+// Notify tells watchers that something changed.
+func (b *Backend) Notify() { b.notices <- struct{}{} }
+
+// Stores implements views.Backend.
+func (b *Backend) Stores() []viewer.StoreInfo { return b.Infos }
+
+// List implements views.Backend.
+func (b *Backend) List(_ context.Context, q viewer.Query) (viewer.Page, error) {
+	b.Lock()
+	defer b.Unlock()
+	b.Listed = append(b.Listed, q)
+	if b.Err != nil {
+		return viewer.Page{}, b.Err
+	}
+	var rows []viewer.Row
+	for _, r := range b.Rows {
+		unread := slices.ContainsFunc(b.Problems, func(p viewer.StoreProblem) bool { return p.Store == r.Store })
+		if !unread && inTab(r, q.Tab) && strings.Contains(r.Ref.Run, q.Text) {
+			rows = append(rows, r)
+		}
+	}
+	from, _ := strconv.Atoi(q.Cursor)
+	to := min(len(rows), from+max(1, q.Limit))
+	page := viewer.Page{Rows: slices.Clone(rows[min(from, to):to]), Problems: b.Problems}
+	if to < len(rows) {
+		page.Next = strconv.Itoa(to)
+	}
+	return page, nil
+}
+
+func inTab(r viewer.Row, t viewer.Tab) bool {
+	want := map[viewer.Tab]viewer.Badge{
+		viewer.TabRunning: viewer.Running, viewer.TabPaused: viewer.Paused, viewer.TabInDoubt: viewer.InDoubt,
+		viewer.TabFailed: viewer.Failed, viewer.TabDone: viewer.Done,
+	}
+	switch {
+	case t == viewer.TabNeedsYou:
+		return r.NeedsYou()
+	case want[t] == "":
+		return true
+	}
+	return slices.Contains(r.Badges, want[t])
+}
+
+// Counts implements views.Backend.
+func (b *Backend) Counts(context.Context, viewer.Query) (viewer.Counts, error) {
+	b.Lock()
+	defer b.Unlock()
+	if b.Err != nil {
+		return nil, b.Err
+	}
+	c := viewer.Counts{}
+	for _, t := range viewer.Tabs {
+		c[t] = 0
+		for _, r := range b.Rows {
+			if inTab(r, t) {
+				c[t]++
+			}
+		}
+	}
+	return c, nil
+}
+
+// Show implements views.Backend.
+func (b *Backend) Show(_ context.Context, ref viewer.Ref) (viewer.Detail, error) {
+	b.Lock()
+	defer b.Unlock()
+	if b.Err != nil {
+		return viewer.Detail{}, b.Err
+	}
+	if d, ok := b.Details[ref]; ok {
+		return d, nil
+	}
+	i := b.index(ref)
+	if i < 0 {
+		return viewer.Detail{}, notFound(ref)
+	}
+	return viewer.Detail{Row: b.Rows[i]}, nil
+}
+
+// State implements views.Backend.
+func (b *Backend) State(_ context.Context, ref viewer.Ref, step int64, _ bool) (viewer.StateView, error) {
+	b.Lock()
+	defer b.Unlock()
+	s := b.States[ref]
+	s.Step = max(step, 0)
+	return s, b.Err
+}
+
+// Calls implements views.Backend.
+func (b *Backend) Calls(_ context.Context, ref viewer.Ref, _ bool) ([]viewer.Call, error) {
+	b.Lock()
+	defer b.Unlock()
+	return b.CallLog[ref], b.Err
+}
+
+// Events implements views.Backend.
+func (b *Backend) Events(_ context.Context, ref viewer.Ref, after int64) ([]viewer.Event, error) {
+	b.Lock()
+	defer b.Unlock()
+	var later []viewer.Event
+	for _, e := range b.EventLog[ref] {
+		if e.N > after {
+			later = append(later, e)
+		}
+	}
+	return later, b.Err
+}
+
+// Verify implements views.Backend: every unchecked row verifies.
+func (b *Backend) Verify(_ context.Context, v viewer.VerifyRequest) (viewer.Report, error) {
+	b.Lock()
+	defer b.Unlock()
+	if b.Err != nil {
+		return viewer.Report{}, b.Err
+	}
+	b.Verified = append(b.Verified, v.Refs...)
+	report := viewer.Report{Runs: len(v.Refs)}
+	for _, ref := range v.Refs {
+		if i := b.index(ref); i >= 0 && b.Rows[i].Verdict == viewer.Unchecked {
+			b.Rows[i].Verdict = viewer.Verified
+		}
+	}
+	return report, nil
+}
+
+// Plan implements views.Backend. The plan follows the version of the row.
+func (b *Backend) Plan(_ context.Context, ref viewer.Ref, reveal bool) (viewer.Plan, error) {
+	b.Lock()
+	defer b.Unlock()
+	if b.Err != nil {
+		return viewer.Plan{}, b.Err
+	}
+	i := b.index(ref)
+	if i < 0 {
+		return viewer.Plan{}, notFound(ref)
+	}
+	p, ok := b.Plans[ref]
+	if full, has := b.Revealed[ref]; reveal && has {
+		p = full
+	}
+	if !ok {
+		p.Action = "none"
+	}
+	p.Row, p.Version, p.Run = b.Rows[i], b.Rows[i].Version, b.Rows[i].Run
+	return p, nil
+}
+
+// Act implements views.Backend. It refuses a request for another version.
+func (b *Backend) Act(ctx context.Context, r viewer.Request, progress func(viewer.Progress)) (viewer.Outcome, error) {
+	b.Lock()
+	hold, stages := b.Hold, b.Stages
+	b.Acted = append(b.Acted, r)
+	b.Unlock()
+	for _, s := range stages {
+		progress(s)
+	}
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return viewer.Outcome{}, ctx.Err()
+		}
+	}
+	b.Lock()
+	defer b.Unlock()
+	if b.ActErr != nil {
+		return viewer.Outcome{}, b.ActErr
+	}
+	i := b.index(r.Ref)
+	if i < 0 {
+		return viewer.Outcome{}, notFound(r.Ref)
+	}
+	if r.Version != "" && r.Version != b.Rows[i].Version {
+		return viewer.Outcome{}, viewer.Problem{Code: "conflict", Message: "changed since you looked"}
+	}
+	return b.Outcome, nil
+}
+
+// Watch implements views.Backend.
+func (b *Backend) Watch(context.Context) (<-chan struct{}, error) { return b.notices, nil }
+
+// Command implements views.Backend.
+func (b *Backend) Command(r viewer.Request) string {
+	line := fmt.Sprintf("flowtui %s %s %s", r.Action, r.Ref.Store, r.Ref.Run)
+	if r.Target != "" {
+		line += " --target " + r.Target
+	}
+	if r.NotRun {
+		line += " --not-run"
+	}
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f || (c >= 0x80 && c < 0xa0) {
+			return '\uFFFD'
+		}
+		return c
+	}, line)
+}
+
+// Explain implements views.Backend.
+func (b *Backend) Explain(err error) viewer.Problem {
+	var p viewer.Problem
+	if errors.As(err, &p) {
+		return p
+	}
+	return viewer.Problem{Code: "failed", Message: err.Error()}
+}
+
+func (b *Backend) index(ref viewer.Ref) int {
+	return slices.IndexFunc(b.Rows, func(r viewer.Row) bool { return r.Ref == ref })
+}
+
+func notFound(ref viewer.Ref) error {
+	return viewer.Problem{Code: "not-found", Message: "there is no run " + ref.Run}
+}
