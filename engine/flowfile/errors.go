@@ -1,0 +1,75 @@
+package flowfile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxErrors bounds the errors kept for one file.
+const maxErrors = 100
+
+// Error is one thing wrong with a flow file, and where.
+type Error struct {
+	File         string
+	Line, Column int    // from 1; 0: the file as a whole
+	Node         string // the step it is about, if any
+	Message      string
+}
+
+// Error reads `tickets.yaml:12:5: node "pay": no tool is named "charge"`.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Column)
+	}
+	b.WriteString(": ")
+	if e.Node != "" {
+		fmt.Fprintf(&b, "node %q: ", e.Node)
+	}
+	b.WriteString(e.Message)
+	return b.String()
+}
+
+// reader reads parts of a document and collects what is wrong with them.
+type reader struct {
+	file string
+	node string // the step being read
+	errs *[]Error
+}
+
+func newReader(file string) reader { return reader{file: file, errs: new([]Error)} }
+
+// at returns a reader whose errors name a step.
+func (r reader) at(node string) reader {
+	r.node = node
+	return r
+}
+
+func (r reader) fail(it *item, format string, args ...any) {
+	e := Error{File: r.file, Node: r.node, Message: fmt.Sprintf(format, args...)}
+	if it != nil {
+		e.Line, e.Column = it.line, it.column
+	}
+	*r.errs = append(*r.errs, e)
+}
+
+// err joins what was found, in the order of the file.
+func (r reader) err() error {
+	found := slices.Clone(*r.errs)
+	slices.SortStableFunc(found, func(a, b Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	found = slices.Compact(found) // what an alias repeats
+	if n := len(found) - maxErrors; n > 0 {
+		found = append(found[:maxErrors], Error{File: r.file, Message: fmt.Sprintf("and %d more errors", n)})
+	}
+	errs := make([]error, len(found))
+	for i := range found {
+		errs[i] = &found[i]
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,148 @@
+package flowfile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowtui/flowtui/engine"
+)
+
+var (
+	stepKeys      = keys{known: []string{"id", "type", "config"}, later: []string{"retry"}}
+	callKeys      = keys{known: []string{"tool", "args", "into"}}
+	interruptKeys = keys{known: []string{"key", "prompt", "choices"}, later: []string{"strategy"}}
+
+	stepTypes = []string{"call", "transform", "interrupt"}
+
+	// laterTypes are step types of the dialect that this version does not run.
+	laterTypes = []string{
+		"agent", "agent_step", "append_assistant", "branch", "calculator", "command", "context_builder", "fallback",
+		"gate", "llm", "llm_chat", "loop", "map", "parallel", "react_agent", "route", "subflow", "supervise",
+		"supervisor", "team", "tool_call", "tool_exec", "tool_loop", "validate",
+	}
+)
+
+// step is a step with what its edges need.
+type step struct {
+	id   string
+	at   *item
+	next []string // of all its edges
+	goes bool     // an edge leaves it that is not an error edge
+}
+
+func (d *document) step(id string) *step {
+	i := slices.IndexFunc(d.steps, func(s *step) bool { return s.id == id })
+	if i < 0 {
+		return nil
+	}
+	return d.steps[i]
+}
+
+func (d *document) readSteps(root *item) {
+	it := root.get("steps")
+	steps := d.items(it, "steps")
+	if len(steps) == 0 && (it == nil || it.kind == isNull || it.kind == isList) {
+		if it == nil {
+			it = root
+		}
+		d.fail(it, "the flow has no steps")
+	}
+	for _, e := range steps {
+		d.readStep(e)
+	}
+}
+
+func (d *document) readStep(it *item) {
+	if it.kind != isMapping {
+		d.wrong(it, "a step", isMapping)
+		return
+	}
+	if len(it.fields) == 1 && it.get("id") == nil {
+		if idiom := it.fields[0].key.text; slices.Contains(laterTypes, idiom) || slices.Contains(stepTypes, idiom) {
+			d.fail(it, "steps of the form {%s: …} are not supported by this version; write {id, type: %s, config}", idiom, idiom)
+			return
+		}
+	}
+	id := d.required(it, "id", "a step")
+	r := d.at(id)
+	r.mapping(it, "a step", stepKeys)
+	r.name(it.get("id"), "id")
+	if id != "" {
+		if first := d.step(id); first != nil {
+			r.fail(it.get("id"), "a step with this id stands already at line %d", first.at.line)
+		} else {
+			d.steps = append(d.steps, &step{id: id, at: it})
+		}
+	}
+	node := d.readNode(r, it)
+	if id != "" && node != nil {
+		d.flow.Node(id, node)
+	}
+}
+
+func (d *document) readNode(r reader, it *item) engine.Node {
+	kind := r.required(it, "type", "a step")
+	cfg := it.get("config")
+	if cfg == nil || cfg.kind == isNull {
+		cfg = &item{kind: isMapping, line: it.line, column: it.column}
+	}
+	switch {
+	case kind == "call":
+		return d.call(r, cfg)
+	case kind == "interrupt":
+		return r.interrupt(cfg)
+	case kind == "transform":
+		if t := r.transform(cfg, d.reducers); t != nil {
+			return t
+		}
+	case slices.Contains(laterTypes, kind):
+		r.fail(it.get("type"), "steps of type %q are not supported by this version; supported: %s", kind, strings.Join(stepTypes, ", "))
+	case kind != "":
+		r.fail(it.get("type"), "no step type is named %q; known types: %s", kind, strings.Join(stepTypes, ", "))
+	}
+	return nil
+}
+
+func (d *document) call(r reader, cfg *item) engine.Node {
+	if !r.mapping(cfg, "config of a call", callKeys) {
+		return nil
+	}
+	c := engine.Call{Tool: r.required(cfg, "tool", "config of a call")}
+	if c.Tool != "" && !d.opts.AllowUnknownTools {
+		if _, ok := d.tools.Get(c.Tool); !ok {
+			r.fail(cfg.get("tool"), "no tool is named %q; %s", c.Tool, known(d.tools.Names()))
+		}
+	}
+	if it := cfg.get("into"); it != nil {
+		c.Into = r.required(cfg, "into", "config of a call")
+	}
+	if it := cfg.get("args"); it != nil && it.kind != isNull {
+		args := r.arguments(it)
+		c.Args = func(s engine.State) (any, error) { return args(s) }
+	}
+	return c
+}
+
+func known(names []string) string {
+	if len(names) == 0 {
+		return `declare it under "tools"`
+	}
+	return "known tools: " + strings.Join(names, ", ")
+}
+
+func (r reader) interrupt(cfg *item) engine.Node {
+	if !r.mapping(cfg, "config of an interrupt", interruptKeys) {
+		return nil
+	}
+	i := engine.Interrupt{Key: r.required(cfg, "key", "config of an interrupt")}
+	if it := cfg.get("prompt"); it != nil {
+		i.Prompt = r.template(it, r.text(it, "prompt")).render
+	}
+	i.Choices = r.texts(cfg.get("choices"), "choices")
+	for n, c := range i.Choices {
+		if slices.Contains(i.Choices[:n], c) {
+			r.fail(cfg.get("choices").list[n], "the choice %q stands twice", c)
+		}
+	}
+	return i
+}
