@@ -122,7 +122,7 @@ func (r Call) MayRecord(last *Checkpoint) error {
 		return fmt.Errorf("%w: segment %d was never claimed", ErrConflict, r.Segment)
 	case r.Status == CallStarted && r.Segment != last.Segment:
 		return fmt.Errorf("%w: this worker was cut off, the run is in segment %d", ErrConflict, last.Segment)
-	case r.Status == CallStarted && last.Status != StatusRunning:
+	case r.Status == CallStarted && last.Status.Final():
 		return fmt.Errorf("%w: the run is %s", ErrConflict, last.Status)
 	}
 	return nil

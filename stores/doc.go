@@ -15,9 +15,9 @@
 //   - One transaction holds the checkpoint, its head, its events, its call
 //     records and its graph. A crash leaves the old or the new, never a mix.
 //   - RecordCall(started) is refused with ErrConflict when the writer's segment
-//     is not the run's current one or its status is not running. Every other
-//     call record is kept whatever the current segment is: a late done is the
-//     truth about a call in doubt.
+//     is not the run's current one, or the run has ended. Every other call record is
+//     kept whatever the current segment is: a late done is the truth about a
+//     call in doubt.
 //   - Rows go in and come out as copies; a caller may change what it holds.
 //   - Times are UTC with a precision of one microsecond.
 //   - Reading never writes: no table, no migration, no side file.
