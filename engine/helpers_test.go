@@ -110,10 +110,21 @@ func newStore() *memory.Store { return memory.New(memory.Options{}) }
 
 var errCrash = errors.New("the worker crashed here")
 
+// full is a store with every capability.
+type full interface {
+	stores.Store
+	stores.Lister
+	stores.Historian
+	stores.EventLog
+	stores.Grapher
+	stores.Leaser
+	stores.Preparer
+}
+
 // crashing is a store whose worker dies at operation number at: before it
 // reaches the store, or after it was done. Nothing gets through afterwards.
 type crashing struct {
-	stores.Store
+	full
 	mu    sync.Mutex
 	n     int
 	at    int
@@ -137,29 +148,34 @@ func (c *crashing) op(do func() error) error {
 	return do()
 }
 
-func (c *crashing) Info(ctx context.Context) (i stores.Info, err error) {
-	return c.Store.Info(ctx) // reads no run
-}
-
 func (c *crashing) Save(ctx context.Context, s stores.Save) error {
-	return c.op(func() error { return c.Store.Save(ctx, s) })
+	return c.op(func() error { return c.full.Save(ctx, s) })
 }
 
 func (c *crashing) RecordCall(ctx context.Context, w stores.CallWrite) error {
-	return c.op(func() error { return c.Store.RecordCall(ctx, w) })
+	return c.op(func() error { return c.full.RecordCall(ctx, w) })
 }
 
 func (c *crashing) Latest(ctx context.Context, k stores.Key) (cp stores.Checkpoint, err error) {
-	err = c.op(func() error { cp, err = c.Store.Latest(ctx, k); return err })
+	err = c.op(func() error { cp, err = c.full.Latest(ctx, k); return err })
 	return cp, err
 }
 
 func (c *crashing) Calls(ctx context.Context, k stores.Key, since int64) (rows []stores.Call, err error) {
-	err = c.op(func() error { rows, err = c.Store.Calls(ctx, k, since); return err })
+	err = c.op(func() error { rows, err = c.full.Calls(ctx, k, since); return err })
 	return rows, err
 }
 
-func (c *crashing) InProcess() {}
+// Release does not get through once the worker is dead.
+func (c *crashing) Release(ctx context.Context, k stores.Key, holder string) error {
+	c.mu.Lock()
+	dead := c.n >= c.at
+	c.mu.Unlock()
+	if dead {
+		return errCrash
+	}
+	return c.full.Release(ctx, k, holder)
+}
 
 // verified fails the test unless every row of the run verifies.
 func verified(t testing.TB, s stores.Store, run string) {

@@ -155,9 +155,6 @@ func (r *Runner) begin(ctx context.Context, g *graph, k stores.Key, start Start)
 	if state, err = DecodeState(raw); err != nil {
 		return nil, err
 	}
-	if state == nil {
-		state = State{}
-	}
 	s := &session{
 		r: r, g: g, segment: 1, step: -1, state: state, visits: map[string]int64{}, frontier: []string{g.start()},
 		place:    stores.Place{Key: k, Store: info.ID, Incarnation: r.ids()},

@@ -11,7 +11,7 @@ import (
 // keep every digit; nested values are map[string]any, []any, string, bool or nil.
 type State map[string]any
 
-// DecodeState reads one JSON object. An empty input is an empty state.
+// DecodeState reads one JSON object. An empty input and null are an empty state.
 func DecodeState(data []byte) (State, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return State{}, nil
@@ -19,6 +19,9 @@ func DecodeState(data []byte) (State, error) {
 	v, err := DecodeValue(data)
 	if err != nil {
 		return nil, fmt.Errorf("state: %w", err)
+	}
+	if v == nil {
+		return State{}, nil
 	}
 	m, ok := v.(map[string]any)
 	if !ok {

@@ -1,0 +1,375 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/tool"
+	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/sqlite"
+)
+
+// eachStore runs a test on every native store that this version has.
+func eachStore(t *testing.T, f func(t *testing.T, s full)) {
+	t.Run("memory", func(t *testing.T) { f(t, newStore()) })
+	t.Run("sqlite", func(t *testing.T) {
+		s, err := sqlite.Open(ctx, t.TempDir()+"/runs.db", sqlite.Options{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		f(t, s)
+	})
+}
+
+// gate is a tool that tells when it was reached and waits to be let go.
+type gate struct{ reached, open chan struct{} }
+
+func newGate() gate { return gate{make(chan struct{}), make(chan struct{})} }
+
+func (g gate) pass(context.Context, tool.Input) (any, error) {
+	close(g.reached)
+	<-g.open
+	return "late", nil
+}
+
+// Scenario 9: recovery acts on a stale snapshot, or on a run that is alive.
+func TestScenario09(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		w := newWorld()
+		g := newGate()
+		w.do["email_tickets"] = g.pass
+		first := runner(t, s, w.ticketTools(), named("first"))
+		done := make(chan error, 1)
+		go func() {
+			_, err := first.Run(ctx, tickets(), start("order-7"))
+			done <- err
+		}()
+		<-g.reached
+		second := runner(t, s, w.ticketTools(), named("second"))
+		seen, err := engine.MakePlan(ctx, s, testKeys(t), key("order-7"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rerun := engine.RecoverOptions{RerunInDoubt: true, Version: seen.Version}
+		if _, err := second.Recover(ctx, tickets(), key("order-7"), rerun); !errors.Is(err, engine.ErrCheckpointConflict) || !strings.Contains(err.Error(), "first") {
+			t.Errorf("recovery of a live run: %v", err)
+		}
+		if err := second.Resolve(ctx, key("order-7"), engine.Resolution{Call: "send.1", NotRun: true}); !errors.Is(err, engine.ErrCheckpointConflict) {
+			t.Errorf("resolving a call that is running: %v", err)
+		}
+		close(g.open)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		_, err = second.Recover(ctx, tickets(), key("order-7"), rerun)
+		if !errors.Is(err, engine.ErrCheckpointConflict) || !strings.Contains(err.Error(), "done") {
+			t.Errorf("recovery of a run that finished meanwhile: %v", err)
+		}
+		if w.count("email_tickets") != 1 {
+			t.Errorf("%d mails", w.count("email_tickets"))
+		}
+		verified(t, s, "order-7")
+	})
+}
+
+// Scenario 9, second half: two operators recover the same run at once.
+func TestScenario09TwoRecoverAtOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		w := newWorld()
+		c := &crashing{full: s, at: 6}
+		if _, err := runner(t, c, w.ticketTools(), named("dead")).Run(ctx, tickets(), start("order-7")); err == nil {
+			t.Fatal("the worker was to die")
+		}
+		var wg sync.WaitGroup
+		errs := make([]error, 2)
+		for i := range errs {
+			wg.Go(func() {
+				r := runner(t, s, w.ticketTools(), named(fmt.Sprint("op", i)))
+				_, errs[i] = r.Recover(ctx, tickets(), key("order-7"), engine.RecoverOptions{RerunInDoubt: true, Takeover: true})
+			})
+		}
+		wg.Wait()
+		if errs[0] != nil && errs[1] != nil {
+			t.Errorf("nobody won: %v", errs)
+		}
+		for _, err := range errs {
+			if err != nil && !errors.Is(err, engine.ErrCheckpointConflict) {
+				t.Errorf("loser: %v", err)
+			}
+		}
+		if c, _ := mustLatest(t, s, "order-7"); c.Status != stores.StatusDone || w.count("email_tickets") != 1 {
+			t.Errorf("status %s, %d mails", c.Status, w.count("email_tickets"))
+		}
+		verified(t, s, "order-7")
+	})
+}
+
+// Scenario 10: two writers from one parent. Both workers hold the same
+// checkpoint and finish the superstep; one save wins, the loser logs nothing more.
+func TestScenario10(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		w := newWorld()
+		g := newGate()
+		w.do["charge_card"] = g.pass
+		done := make(chan error, 1)
+		go func() {
+			_, err := runner(t, s, w.ticketTools(idempotent), named("slow")).Run(ctx, tickets(), start("order-7"))
+			done <- err
+		}()
+		<-g.reached
+		w.mu.Lock()
+		w.do["charge_card"] = nil
+		w.mu.Unlock()
+		res, err := runner(t, s, w.ticketTools(idempotent), named("fast")).Recover(ctx, tickets(), key("order-7"), engine.RecoverOptions{Takeover: true})
+		if err != nil || res.Status != stores.StatusDone {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		close(g.open)
+		if err := <-done; !errors.Is(err, engine.ErrCheckpointConflict) {
+			t.Errorf("the cut-off worker: %v", err)
+		}
+		if w.count("email_tickets") != 1 {
+			t.Errorf("%d mails", w.count("email_tickets"))
+		}
+		if _, b := mustLatest(t, s, "order-7"); !strings.Contains(string(b.State), `"charge":"charge_card 2"`) {
+			t.Errorf("state %s", b.State)
+		}
+		if log := callList(t, s, "order-7"); !strings.Contains(log, "1.4 pay.1 done") {
+			t.Errorf("the late result was lost:\n%s", log)
+		}
+		verified(t, s, "order-7")
+	})
+}
+
+// Scenario 10, inside one engine: 40 parallel nodes, none of whose results is lost.
+func TestScenario10ParallelNodes(t *testing.T) {
+	rounds := 500
+	if testing.Short() {
+		rounds = 20
+	}
+	f := engine.NewFlow("wide").Node("start", engine.NodeFunc(func(context.Context, engine.State) (engine.State, error) { return nil, nil }))
+	for i := range 40 {
+		id := fmt.Sprintf("n%02d", i)
+		f.Node(id, engine.NodeFunc(func(context.Context, engine.State) (engine.State, error) {
+			return engine.State{id: i}, nil
+		})).Edge("start", id)
+	}
+	s := newStore()
+	r := runner(t, s, nil)
+	for i := range rounds {
+		res, err := r.Run(ctx, f, engine.Start{Key: key(fmt.Sprint("r", i)), State: engine.State{}})
+		if err != nil || len(res.State) != 40 {
+			t.Fatalf("round %d: %d results, %v", i, len(res.State), err)
+		}
+	}
+}
+
+// Scenario 11: a call whose worker was slow or dead does not run twice. The
+// zombie wakes up after another worker took over: it can neither save nor call.
+func TestScenario11(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		w := newWorld()
+		g := newGate()
+		w.do["charge_card"] = g.pass
+		done := make(chan error, 1)
+		go func() {
+			_, err := runner(t, s, w.ticketTools(), named("zombie")).Run(ctx, tickets(), start("order-7"))
+			done <- err
+		}()
+		<-g.reached
+		second := runner(t, s, w.ticketTools(), named("second"))
+		_, err := second.Recover(ctx, tickets(), key("order-7"), engine.RecoverOptions{Takeover: true})
+		if !errors.Is(err, engine.ErrRecoveryNeedsDecision) {
+			t.Fatalf("a call that is still running is in doubt: %v", err)
+		}
+		close(g.open)
+		if err := <-done; err != nil {
+			t.Fatalf("nobody claimed the run, so its worker goes on: %v", err)
+		}
+		for _, name := range []string{"hold_seats", "charge_card", "email_tickets"} {
+			if w.count(name) != 1 {
+				t.Errorf("%s ran %d times", name, w.count(name))
+			}
+		}
+		verified(t, s, "order-7")
+	})
+}
+
+// Scenario 11: three parallel calls, of which one is done when the worker dies.
+func TestScenario11ParallelCalls(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		w := newWorld()
+		tools := tool.NewRegistry(w.tool("a"), w.tool("b"), w.tool("c"))
+		f := engine.NewFlow("three").Node("start", engine.NodeFunc(func(context.Context, engine.State) (engine.State, error) { return nil, nil }))
+		for _, id := range []string{"a", "b", "c"} {
+			f.Node(id, engine.Call{Tool: id, Into: id}).Edge("start", id)
+		}
+		var cr *crashing
+		cr = &crashing{full: s, at: math.MaxInt}
+		aDone := make(chan struct{})
+		var reached sync.WaitGroup
+		reached.Add(2)
+		wait := func(context.Context, tool.Input) (any, error) {
+			reached.Done()
+			reached.Wait()
+			<-aDone
+			cr.mu.Lock()
+			cr.at = 0
+			cr.mu.Unlock()
+			return "ran", nil
+		}
+		w.do["b"], w.do["c"] = wait, wait
+		watched := &watchDone{full: cr, node: "a", done: aDone}
+		if _, err := runner(t, watched, tools, named("first")).Run(ctx, f, start("order-7")); err == nil {
+			t.Fatal("the worker was to die")
+		}
+		second := runner(t, s, tools, named("second"))
+		_, err := second.Recover(ctx, f, key("order-7"), engine.RecoverOptions{Takeover: true})
+		var e *engine.Error
+		if !errors.As(err, &e) || len(e.Calls) != 2 {
+			t.Fatalf("b and c are in doubt: %v", err)
+		}
+		for _, c := range e.Calls {
+			if err := second.Resolve(ctx, key("order-7"), engine.Resolution{Call: c.ID, Result: json.RawMessage(`"ran"`), By: "olga"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		res, err := second.Recover(ctx, f, key("order-7"), engine.RecoverOptions{})
+		if err != nil || res.Status != stores.StatusDone || len(res.Replayed) != 3 {
+			t.Errorf("%+v, %v", res, err)
+		}
+		for _, name := range []string{"a", "b", "c"} {
+			if w.count(name) != 1 {
+				t.Errorf("%s ran %d times", name, w.count(name))
+			}
+		}
+		verified(t, s, "order-7")
+	})
+}
+
+// watchDone closes a channel when a node's call was recorded as done.
+type watchDone struct {
+	full
+	node string
+	done chan struct{}
+}
+
+func (w *watchDone) RecordCall(ctx context.Context, c stores.CallWrite) error {
+	err := w.full.RecordCall(ctx, c)
+	if err == nil && c.Call.Node == w.node && c.Call.Status == stores.CallDone {
+		close(w.done)
+	}
+	return err
+}
+
+// Scenario 15: the effect happened, its result cannot be stored.
+func TestScenario15(t *testing.T) {
+	cycle := map[string]any{}
+	cycle["self"] = cycle
+	values := map[string]any{
+		"NaN": math.NaN(), "Inf": math.Inf(1), "60 MB": strings.Repeat("x", 60<<20), "invalid UTF-8": "a\xffb",
+		"channel": make(chan int), "function": func() {}, "cycle": cycle, "integer keys": map[int]string{1: "a"},
+		"lone surrogate": json.RawMessage(`"\ud800"`), "nested invalid UTF-8": []any{map[string]any{"k": "\xc3"}},
+		"broken JSON": json.RawMessage(`{"a":`),
+	}
+	kept := map[string]struct {
+		value any
+		want  string
+	}{
+		"NUL": {"a\x00b", `"a\u0000b"`}, "above 2^63": {json.Number("18446744073709551617"), `18446744073709551617`},
+		"markup": {"<&>", `"<&>"`}, "float as written": {json.RawMessage(`1.0`), `1.0`}, "nothing": {nil, `null`},
+	}
+	f := engine.NewFlow("one").Node("pay", engine.Call{Tool: "charge_card", Into: "out"})
+	eachStore(t, func(t *testing.T, s full) {
+		for name, v := range values {
+			t.Run(name, func(t *testing.T) {
+				w := newWorld()
+				w.do["charge_card"] = func(context.Context, tool.Input) (any, error) { return v, nil }
+				r := runner(t, s, w.ticketTools())
+				_, err := r.Run(ctx, f, start(name))
+				if !errors.Is(err, engine.ErrRecoveryNeedsDecision) {
+					t.Fatalf("error %v", err)
+				}
+				rows, _ := s.Calls(ctx, key(name), 0)
+				if last := rows[len(rows)-1]; last.Status != stores.CallUnrecordable {
+					t.Errorf("last record is %s", last.Status)
+				}
+				if _, err := r.Recover(ctx, f, key(name), engine.RecoverOptions{}); !errors.Is(err, engine.ErrRecoveryNeedsDecision) {
+					t.Errorf("recovery: %v", err)
+				}
+				if w.count("charge_card") != 1 {
+					t.Errorf("%d hits", w.count("charge_card"))
+				}
+				verified(t, s, name)
+			})
+		}
+		for name, v := range kept {
+			t.Run(name, func(t *testing.T) {
+				w := newWorld()
+				w.do["charge_card"] = func(context.Context, tool.Input) (any, error) { return v.value, nil }
+				if _, err := runner(t, s, w.ticketTools()).Run(ctx, f, engine.Start{Key: key(name), State: engine.State{}}); err != nil {
+					t.Fatal(err)
+				}
+				if _, b := mustLatest(t, s, name); string(b.State) != `{"out":`+v.want+`}` {
+					t.Errorf("state %s, want %s", b.State, v.want)
+				}
+				verified(t, s, name)
+			})
+		}
+	})
+}
+
+// A tool that times out may have run: the run stops in doubt.
+func TestToolTimeoutIsInDoubt(t *testing.T) {
+	w := newWorld()
+	w.do["charge_card"] = func(ctx context.Context, _ tool.Input) (any, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	f := engine.NewFlow("one").Node("pay", engine.Call{Tool: "charge_card", Into: "out"})
+	s := newStore()
+	tools := tool.NewRegistry(w.tool("charge_card", func(t *tool.Tool) { t.Timeout = time.Millisecond }))
+	_, err := runner(t, s, tools).Run(ctx, f, start("order-7"))
+	if !errors.Is(err, engine.ErrRecoveryNeedsDecision) || !strings.Contains(err.Error(), "no answer within 1ms") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Cancel is a fact of the process: no cancelled call is stored as a result, and
+// the run can be recovered.
+func TestCancelLeavesTheRunRecoverable(t *testing.T) {
+	s, w := newStore(), newWorld()
+	cancelled, cancel := context.WithCancel(ctx)
+	w.do["charge_card"] = func(ctx context.Context, _ tool.Input) (any, error) {
+		cancel()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	_, err := runner(t, s, w.ticketTools()).Run(cancelled, tickets(), start("order-7"))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	c, _ := mustLatest(t, s, "order-7")
+	if c.Status != stores.StatusRunning {
+		t.Errorf("status %s", c.Status)
+	}
+	if log := callList(t, s, "order-7"); !strings.HasSuffix(log, "pay.1 started") {
+		t.Errorf("log:\n%s", log)
+	}
+	if l, err := s.Lease(ctx, key("order-7")); err != nil || l != nil && l.Live {
+		t.Errorf("the lease is still held: %+v, %v", l, err)
+	}
+}
