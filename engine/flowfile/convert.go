@@ -103,10 +103,7 @@ func (c *converter) sequence(n *ast.SequenceNode, depth int) *item {
 
 // mappingNode converts a mapping: string keys, each once, and merge keys.
 func (c *converter) mappingNode(n *ast.MappingNode, depth int) *item {
-	it := place(n.GetToken())
-	if !n.IsFlowStyle && len(n.Values) > 0 {
-		it = place(n.Values[0].Key.GetToken()) // not at its colon
-	}
+	it := start(n)
 	it.kind = isMapping
 	seen := map[string]bool{}
 	add := func(f field) {

@@ -62,7 +62,7 @@ func parseYAML(r reader, data []byte) (root *item) {
 		c := converter{reader: r, anchors: map[string]*item{}}
 		return c.convert(bodies[0], 0)
 	}
-	r.fail(place(bodies[1].GetToken()), "a flow file holds one document, not %d", len(bodies))
+	r.fail(start(bodies[1]), "a flow file holds one document, not %d", len(bodies))
 	return whole
 }
 
@@ -80,6 +80,14 @@ func place(t *token.Token) *item {
 		return &item{kind: broken}
 	}
 	return &item{kind: broken, line: t.Position.Line, column: t.Position.Column}
+}
+
+// start is the place of a node's first token; a block mapping's own is a colon.
+func start(n ast.Node) *item {
+	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
+		return place(m.Values[0].Key.GetToken())
+	}
+	return place(n.GetToken())
 }
 
 // bounded looks at the tokens for what the parser could not stand.
