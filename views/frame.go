@@ -30,7 +30,11 @@ func (a *App) View() string {
 	if a.width < minWidth || a.height < minHeight {
 		return a.tooSmall()
 	}
-	return strings.Join(append(a.body(), a.rule(), a.footer()), "\n")
+	lines := append(a.body(), a.rule(), a.footer())
+	for i := range lines {
+		lines[i] = widget.Safe(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (a *App) tooSmall() string {
@@ -87,7 +91,7 @@ func keyLine(st *theme.Styles, hints []keymap.Hint, width int) string {
 	last := len(hints) - 1
 	room := width
 	if last >= 0 {
-		room -= widget.Width(keyText(hints[last])) + 3
+		room -= widget.Width(keyText(hints[last])) + 1
 	}
 	for i, h := range hints {
 		if h.More || h.Off != "" || !h.Enabled() {

@@ -15,6 +15,8 @@ const (
 	maxRows = 2000
 	// checkBatch is how many runs are verified with one request.
 	checkBatch = 25
+	// countsEvery is the least time between two counts, which may be dear.
+	countsEvery = 2 * time.Second
 	// retryAfter is the pause before a failed read is tried again.
 	retryAfter = 5 * time.Second
 	// slowAfter is how long a read may take before the header says so.
@@ -44,6 +46,7 @@ type runs struct {
 	tried    time.Time // last failed try
 	asked    time.Time // start of the read in flight
 	read     time.Time // last good read
+	tallied  time.Time // last request of counts
 	checked  map[viewer.Ref]string
 
 	width, height int
@@ -81,7 +84,7 @@ func (r *runs) Update(msg tea.Msg) tea.Cmd {
 	case changedMsg:
 		return r.refresh()
 	case tickMsg:
-		return r.retry()
+		return r.tick()
 	}
 	return nil
 }

@@ -37,6 +37,11 @@ func (r *runs) readCounts() tea.Cmd {
 	if r.tally.wait() {
 		return nil
 	}
+	if r.now().Sub(r.tallied) < countsEvery {
+		r.tally.again = true
+		return nil
+	}
+	r.tallied = r.now()
 	return loadCounts(r.env, r.tally.ask(r.env), viewer.Query{})
 }
 
@@ -143,10 +148,15 @@ func (r *runs) counted(msg reply[viewer.Counts]) tea.Cmd {
 	if msg.Problem == nil {
 		r.counts = msg.Value
 	}
-	if r.tally.again {
-		return r.readCounts()
-	}
 	return nil
+}
+
+// tick counts again when that was put off, and reads again after a failure.
+func (r *runs) tick() tea.Cmd {
+	if r.tally.again && !r.tally.busy {
+		return tea.Batch(r.readCounts(), r.retry())
+	}
+	return r.retry()
 }
 
 // verifyNext asks for the verdict of rows that have none yet, a batch at a

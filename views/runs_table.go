@@ -18,20 +18,21 @@ func (r *runs) columns() []widget.Column {
 		rows = r.table.Rows()
 	}
 	owner, store := 8, 9 // dropped first
+	ownerFrom, storeFrom := 100, 140
 	if differ(rows, func(row viewer.Row) string { return row.Owner }) {
-		owner = 4
+		owner, ownerFrom = 4, 0
 	}
 	if differ(rows, func(row viewer.Row) string { return row.Store }) {
-		store = 3
+		store, storeFrom = 3, 0
 	}
 	return []widget.Column{
 		{Title: "what", Min: 11, Max: 18},
 		{Title: "run", Min: 10, Max: 40},
-		{Title: "store", Min: 6, Max: 16, Rank: store},
-		{Title: "owner", Min: 6, Max: 16, Rank: owner},
+		{Title: "store", Min: 6, Max: 16, From: storeFrom, Rank: store},
+		{Title: "owner", Min: 6, Max: 16, From: ownerFrom, Rank: owner},
 		{Title: "flow", Min: 8, Max: 20, Rank: 2},
 		{Title: "at", Min: 5, Max: 16, Rank: 5},
-		{Title: "step", Min: 5, Max: 10, Rank: 7, Right: true},
+		{Title: "step", Min: 5, Max: 10, From: 88, Rank: 7, Right: true},
 		{Title: "waiting for", Min: 16, Max: 60},
 		{Title: "age", Min: 4, Max: 10, Right: true},
 	}

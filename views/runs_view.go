@@ -34,7 +34,7 @@ func (r *runs) layout() layout {
 	}
 	left := max(0, r.height-l.head)
 	if r.width >= wide {
-		l.sideW = r.width * 2 / 5
+		l.sideW = min(70, r.width/3)
 		l.tableW = r.width - l.sideW - 2
 		l.rows = left
 		return l
@@ -55,7 +55,7 @@ func (r *runs) View() string {
 	l := r.layout()
 	lines := []string{header(r.shared, r.freshness(), r.width), r.tabs(), r.rule()}
 	if t := r.trouble(); t != "" {
-		lines = append(lines, r.styles.Tone(theme.Danger).Render(widget.Fit(" "+t, r.width, r.styles.Ellipsis)))
+		lines = append(lines, r.styles.Tone(theme.Danger).Render(widget.Fit(" "+widget.Plain(t), r.width, r.styles.Ellipsis)))
 	}
 	if r.typing || r.filter.Value() != "" {
 		lines = append(lines, r.filterLine())
@@ -122,7 +122,7 @@ func (r *runs) empty() []string {
 	all := fmt.Sprintf("  %d shows all runs.", len(viewer.Tabs))
 	switch {
 	case r.failed != nil:
-		return []string{"  " + r.failed.Hint}
+		return []string{"  " + widget.Plain(r.failed.Hint)}
 	case !r.loaded:
 		return []string{"  reading" + r.styles.Ellipsis}
 	case r.filter.Value() != "":

@@ -1,25 +1,92 @@
 package views
 
 import (
+	"time"
+
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/flowtui/flowtui/keymap"
 	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/widget"
 )
 
+const (
+	// openGrace is how long a sheet that was just opened ignores keys: they
+	// were meant for what was there before.
+	openGrace = 250 * time.Millisecond
+	// planGrace is how long a plan must have been on the screen before it can
+	// be confirmed.
+	planGrace = 400 * time.Millisecond
+)
+
+// stage is how far a sheet is.
+type stage int
+
+const (
+	loading stage = iota // the plan is being read
+	asking               // the plan is shown, a decision can be made
+	running              // the action is under way
+	ended                // the action is done
+)
+
+// sheet asks for one action on one run: it shows the plan, takes what is
+// needed, and tells what became of it. It belongs to exactly the run that it
+// was opened for, and confirms exactly the version that it shows.
 type sheet struct {
 	*env
-	row    viewer.Row
-	action viewer.Action
+	row    viewer.Row // as it was when the sheet was opened
+	form   form
+	stage  stage
+	plan   viewer.Plan
+	reveal bool
+
+	load, peek slot
+	action     ticket // of the action under way
+
+	stale    string          // what changed since the plan was read
+	gone     bool            // the run is not there any more
+	problem  *viewer.Problem // what went wrong last
+	progress []viewer.Progress
+	outcome  viewer.Outcome
+
+	opened, planned time.Time
+	pane            widget.TextPane
+	paneOf          string // what the pane shows, to see when it is another text
+	paneWidth       int
+	width, height   int
 }
 
 func newSheet(e *env, row viewer.Row, a viewer.Action) Screen {
-	return &sheet{env: e, row: row, action: a}
+	return &sheet{env: e, row: row, form: newForm(e, a), opened: e.now()}
 }
-func (s *sheet) Init() tea.Cmd          { return nil }
-func (s *sheet) Update(tea.Msg) tea.Cmd { return nil }
-func (s *sheet) View() string           { return "" }
-func (s *sheet) SetSize(int, int)       {}
-func (s *sheet) Title() string          { return string(s.action) }
-func (s *sheet) Help() []keymap.Hint    { return nil }
-func (s *sheet) Typing() bool           { return false }
+
+// Init reads the plan.
+func (s *sheet) Init() tea.Cmd { return s.readPlan() }
+
+// Title implements Screen.
+func (s *sheet) Title() string { return s.form.verb() }
+
+// Typing implements Screen.
+func (s *sheet) Typing() bool { return s.stage == asking && s.form.typing() }
+
+// Update implements Screen.
+func (s *sheet) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.KeyMsg:
+		return s.key(msg)
+	case reply[viewer.Plan]:
+		return s.planRead(msg)
+	case changedMsg:
+		return s.look()
+	case progressMsg:
+		return s.advanced(msg)
+	case outcomeMsg:
+		s.finished(msg)
+	}
+	return nil
+}
+
+// SetSize implements Screen.
+func (s *sheet) SetSize(w, h int) {
+	s.width, s.height = w, h
+	s.arrange()
+}

@@ -3,6 +3,7 @@ package widget
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -122,4 +123,37 @@ func Fill(lines []string, width, height int, tail string) []string {
 		out = append(out, Fit(line, width, tail))
 	}
 	return out
+}
+
+// Safe keeps styles (SGR sequences) and makes every other control character
+// visible. It is the last thing that happens to a line.
+func Safe(line string) string {
+	if strings.IndexFunc(line, hostile) < 0 {
+		return line
+	}
+	var b strings.Builder
+	for len(line) > 0 {
+		if n := styleLen(line); n > 0 {
+			b.WriteString(line[:n])
+			line = line[n:]
+			continue
+		}
+		_, n := utf8.DecodeRuneInString(line)
+		b.WriteString(Plain(line[:n]))
+		line = line[n:]
+	}
+	return b.String()
+}
+
+// styleLen is the length of the SGR sequence that s begins with, 0 for none.
+func styleLen(s string) int {
+	rest, ok := strings.CutPrefix(s, "\x1b[")
+	if !ok {
+		return 0
+	}
+	n := len(rest) - len(strings.TrimLeft(rest, "0123456789;"))
+	if n == len(rest) || rest[n] != 'm' {
+		return 0
+	}
+	return len("\x1b[") + n + 1
 }

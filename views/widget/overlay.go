@@ -13,7 +13,7 @@ func Box(st *theme.Styles, title string, lines []string, width int) []string {
 		return Fill(nil, max(0, width), len(lines)+2, "")
 	}
 	inner := width - 4
-	title = Cut(title, max(0, inner-2), st.Ellipsis)
+	title = Cut(Plain(title), max(0, inner-2), st.Ellipsis)
 	if title != "" {
 		title = " " + title + " "
 	}

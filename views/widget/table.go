@@ -11,6 +11,7 @@ type Column struct {
 	Title string
 	Min   int // cells it needs to be worth showing
 	Max   int // cells it uses at most
+	From  int // width of the table from which it is shown
 	Rank  int // columns of the highest rank go first when it gets narrow; 0 stays
 	Right bool
 }
@@ -70,6 +71,9 @@ func (t *Table[K, R]) SetRows(rows []R) bool {
 
 // SetSize gives the table its room, one line of it for the titles.
 func (t *Table[K, R]) SetSize(width, height int) {
+	if width == t.width && height == t.height {
+		return
+	}
 	t.width, t.height = max(0, width), max(0, height)
 	t.layout()
 	t.clamp()

@@ -9,8 +9,8 @@ const gutter = 2 // cells between columns, and for the cursor before the first
 func (t *Table[K, R]) layout() {
 	t.widths = make([]int, len(t.columns))
 	shown := make([]bool, len(t.columns))
-	for i := range shown {
-		shown[i] = true
+	for i, c := range t.columns {
+		shown[i] = t.width >= c.From
 	}
 	for t.minimum(shown) > t.width {
 		worst := -1

@@ -23,11 +23,11 @@ func Tabs(st *theme.Styles, tabs []Tab, chosen, width int) string {
 			labels[i] += " " + t.Count
 		}
 	}
-	gap := 2
-	from, to := window(labels, chosen, width-2, gap)
+	between := Space(2)
+	from, to := window(labels, chosen, width-2, 2)
 	if to-from < len(labels) {
-		gap = 1
-		from, to = window(labels, chosen, width-2, gap)
+		between = st.Muted.Render(st.Bar)
+		from, to = window(labels, chosen, width-2, 1)
 	}
 	parts := make([]string, 0, len(labels))
 	for i := from; i < to; i++ {
@@ -39,7 +39,7 @@ func Tabs(st *theme.Styles, tabs []Tab, chosen, width int) string {
 		}
 		parts = append(parts, style.Render(text))
 	}
-	return Fit(" "+strings.Join(parts, Space(gap)), width, st.Ellipsis)
+	return Fit(" "+strings.Join(parts, between), width, st.Ellipsis)
 }
 
 // window is the widest range of labels around chosen that fits.

@@ -1,0 +1,287 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/flowtui/flowtui/keymap"
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/theme"
+	"github.com/flowtui/flowtui/views/widget"
+)
+
+// form is what differs between the sheets: what is shown of a plan, what the
+// user has to give, and the request that comes of it.
+type form interface {
+	fill(viewer.Plan)
+	title(viewer.Row) string
+	verb() string // what confirming does now
+	// subject names what content shows, to tell one text from another.
+	subject() string
+	content(width int) []string // scrolls
+	inputs(width int) []string  // stays on the screen
+	request() viewer.Request
+	// refusal is why it cannot be confirmed; read says that the end of content
+	// was on the screen.
+	refusal(read bool) string
+	overrides() bool // confirm although the plan is blocked
+	// enter is what enter means now; handle does it when it is "handled".
+	enter() reaction
+	handle()
+	back() bool // one level back; false when there is none
+	key(tea.KeyMsg)
+	hints() []keymap.Hint
+	choices() bool // up and down choose
+	masked() bool
+	typing() bool
+	field() *widget.Field
+	blur()
+}
+
+// reaction is what enter means in a form.
+type reaction int
+
+const (
+	confirms reaction = iota
+	handled           // it did something in the form
+	leaves
+	resolvesFirst
+)
+
+func newForm(e *env, a viewer.Action) form {
+	base := picker{env: e, text: widget.NewField(e.styles, maxText, true)}
+	switch a {
+	case viewer.Answer:
+		base.kind = viewer.WaitInterrupt
+		return &answerForm{picker: base}
+	case viewer.Resolve:
+		base.kind = viewer.WaitInDoubt
+		return &resolveForm{picker: base}
+	case viewer.Recover:
+		return &recoverForm{picker: base}
+	}
+	base.kind = viewer.WaitApproval
+	return &approveForm{picker: base}
+}
+
+// maxText is how many bytes a text field takes.
+const maxText = 64 << 10
+
+// picker is the part that all forms share: of several open things one has to
+// be chosen first, and there is one text field.
+type picker struct {
+	*env
+	kind   string
+	open   []viewer.ReviewEntry
+	at     int
+	picked bool
+	option int // of the choices of the form
+	text   *widget.Field
+	focus  bool
+}
+
+// fill takes the open things of the plan. The chosen one stays chosen by its
+// id; when it is gone, one has to choose again.
+func (p *picker) fill(plan viewer.Plan) {
+	id := p.entry().ID
+	p.open = slices.DeleteFunc(slices.Clone(plan.Review), func(e viewer.ReviewEntry) bool { return e.Type != p.kind })
+	at := slices.IndexFunc(p.open, func(e viewer.ReviewEntry) bool { return e.ID == id })
+	if at < 0 {
+		p.at, p.picked, p.option = 0, len(p.open) == 1, 0
+		return
+	}
+	p.at = at
+}
+
+func (p *picker) entry() viewer.ReviewEntry {
+	if p.at < len(p.open) {
+		return p.open[p.at]
+	}
+	return viewer.ReviewEntry{}
+}
+
+func (p *picker) subject() string {
+	if !p.picked {
+		return ""
+	}
+	return p.kind + " " + p.entry().ID
+}
+
+func (p *picker) refusal(bool) string {
+	switch {
+	case len(p.open) == 0:
+		return "there is nothing of this kind to decide any more"
+	case !p.picked:
+		return "choose one first"
+	}
+	return ""
+}
+
+func (p *picker) enter() reaction {
+	if !p.picked && len(p.open) > 0 {
+		return handled
+	}
+	return confirms
+}
+
+// handle picks the thing under the cursor, or goes to the text field.
+func (p *picker) handle() {
+	if p.picked {
+		p.focus = true
+		return
+	}
+	p.picked, p.option = true, 0
+}
+
+// chooses is the verb while one has to be picked first.
+func (p *picker) chooses(verb string) string {
+	if !p.picked && len(p.open) > 0 {
+		return "choose"
+	}
+	return verb
+}
+
+func (p *picker) back() bool {
+	if p.picked && len(p.open) > 1 {
+		p.picked = false
+		return true
+	}
+	return false
+}
+
+// key moves through the open things, and gives the text field the focus.
+func (p *picker) key(msg tea.KeyMsg) {
+	k := p.keys.Sheet
+	switch {
+	case p.picked && key.Matches(msg, k.Note):
+		p.focus = true
+	case !p.picked && key.Matches(msg, k.Up):
+		p.at = max(0, p.at-1)
+	case !p.picked && key.Matches(msg, k.Down):
+		p.at = max(0, min(p.at+1, len(p.open)-1))
+	}
+}
+
+func (p *picker) overrides() bool      { return false }
+func (p *picker) choices() bool        { return !p.picked }
+func (p *picker) masked() bool         { return p.picked && p.entry().Masked > 0 }
+func (p *picker) typing() bool         { return p.focus }
+func (p *picker) field() *widget.Field { return p.text }
+func (p *picker) blur()                { p.focus = false }
+func (p *picker) hints() []keymap.Hint { return nil }
+func (p *picker) value() string        { return strings.TrimSpace(p.text.Value()) }
+
+// list shows the open things, each with what tells it from the others.
+func (p *picker) list(width int) []string {
+	lines := []string{fmt.Sprintf("%d are open. Which one?", len(p.open))}
+	for i, e := range p.open {
+		text := fmt.Sprintf("%s  %s", waitingText(e.Waiting), e.ID)
+		if e.Node != "" {
+			text += "  node " + e.Node
+		}
+		if e.Digest != "" {
+			text += "  sha256 " + widget.Cut(e.Digest, 8, "")
+		}
+		lines = append(lines, p.choice(text, i == p.at, width))
+	}
+	return lines
+}
+
+// choice is one choice, marked when it is under the cursor.
+func (p *picker) choice(text string, on bool, width int) string {
+	if !on {
+		return widget.Fit("  "+widget.Plain(text), width, p.styles.Ellipsis)
+	}
+	line := widget.Fit(p.styles.Cursor+" "+widget.Plain(text), width, p.styles.Ellipsis)
+	return p.styles.Selected.Render(line)
+}
+
+// labelledField is the text field behind a word.
+func (p *picker) labelledField(label, hint string, width, height int) []string {
+	head := label + " "
+	if !p.focus && p.text.Value() == "" {
+		return []string{widget.Fit(head+p.styles.Muted.Render(hint), width, p.styles.Ellipsis)}
+	}
+	lines := p.text.View(max(1, width-widget.Width(head)), height, p.focus)
+	for i := range lines {
+		if i > 0 {
+			head = widget.Space(widget.Width(head))
+		}
+		lines[i] = head + lines[i]
+	}
+	return lines
+}
+
+// details is an open thing in full: every line of its arguments, and what
+// deciding does.
+func (p *picker) details(width int, yes, no string) []string {
+	e := p.entry()
+	var lines []string
+	if e.Tool != "" {
+		kind := "not idempotent"
+		if e.Idempotent {
+			kind = "idempotent"
+		}
+		lines = append(lines, widget.Ends(p.styles.Strong.Render(widget.Plain(e.Tool)), kind, width, p.styles.Ellipsis))
+	}
+	place := nonEmpty(prefixed("node ", e.Node), "id "+e.ID, "waiting "+age(p.now(), e.Since))
+	lines = append(lines, p.styles.Muted.Render(widget.Cut(widget.Plain(strings.Join(place, ", ")), width, p.styles.Ellipsis)))
+	if e.Why != "" {
+		lines = append(lines, widget.Wrap(e.Why, width)...)
+	}
+	if e.Prompt != "" {
+		lines = append(lines, widget.Wrap(e.Prompt, width)...)
+	}
+	lines = append(lines, p.arguments(e, width)...)
+	lines = append(lines, sentence(p.shared, yes, e.IfYes, width)...)
+	return append(lines, sentence(p.shared, no, e.IfNo, width)...)
+}
+
+// arguments are all of the arguments, with their size and where they end.
+func (p *picker) arguments(e viewer.ReviewEntry, width int) []string {
+	lines := tree(e.Lines, width)
+	if len(lines) == 0 && len(e.Args) > 0 {
+		lines = widget.Break(string(e.Args), width)
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	size := fmt.Sprintf("%d bytes, %d lines", e.Bytes, len(lines))
+	if e.Digest != "" {
+		size += ", sha256 " + widget.Cut(e.Digest, 12, "")
+	}
+	if e.Masked > 0 {
+		size += fmt.Sprintf(", secrets masked: %d", e.Masked)
+	}
+	end := p.styles.Muted.Render(size)
+	mark := p.styles.Tone(theme.OK).Render("end " + p.styles.Check)
+	return append(append(lines, widget.Ends(end, mark, width, p.styles.Ellipsis)), "")
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+// sentence is a wrapped sentence behind a word.
+func sentence(s *shared, word, text string, width int) []string {
+	if text == "" {
+		return nil
+	}
+	indent := min(11, width/3)
+	lines := widget.Wrap(text, max(1, width-indent))
+	for i, l := range lines {
+		head := widget.Space(indent)
+		if i == 0 {
+			head = s.styles.Strong.Render(widget.Fit(word, indent, ""))
+		}
+		lines[i] = head + l
+	}
+	return lines
+}

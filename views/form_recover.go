@@ -1,0 +1,151 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/theme"
+	"github.com/flowtui/flowtui/views/widget"
+)
+
+// recoverForm shows what recovery would do, and asks what has to be asked: what
+// to do with calls in doubt, and whether a run that is alive is taken over.
+type recoverForm struct {
+	picker
+	plan viewer.Plan
+	ways []way
+}
+
+// way is one way to recover.
+type way struct {
+	text            string
+	verb            string
+	enter           reaction
+	rerun, takeover bool
+}
+
+// fill works out the ways. The first one is always safe.
+func (f *recoverForm) fill(p viewer.Plan) {
+	f.plan, f.picked, f.ways = p, true, nil
+	leave := way{text: "leave it, recover nothing", verb: "leave it", enter: leaves}
+	switch {
+	case f.alive():
+		f.ways = []way{leave, {text: "take it over: " + p.Lease.Holder + " is cut off", verb: "take over", takeover: true}}
+	case len(p.InDoubt) > 0:
+		f.ways = []way{
+			{text: "say first what happened to what is in doubt", verb: "go on", enter: resolvesFirst},
+			{text: "run what is in doubt again: it may happen twice", verb: "recover, run again", rerun: true},
+			leave,
+		}
+	}
+	f.option = max(0, min(f.option, len(f.ways)-1))
+}
+
+// alive reports that somebody holds the run.
+func (f *recoverForm) alive() bool {
+	return f.plan.Lease != nil && f.plan.Lease.Expires.After(f.now())
+}
+
+func (f *recoverForm) way() way {
+	if f.option < len(f.ways) {
+		return f.ways[f.option]
+	}
+	return way{verb: "recover"}
+}
+
+func (f *recoverForm) title(row viewer.Row) string { return "Recover " + row.Run }
+
+func (f *recoverForm) verb() string { return f.way().verb }
+
+func (f *recoverForm) subject() string { return "recover" }
+
+func (f *recoverForm) choices() bool { return len(f.ways) > 0 }
+
+func (f *recoverForm) masked() bool { return false }
+
+func (f *recoverForm) overrides() bool { return f.way().takeover || f.way().enter != confirms }
+
+func (f *recoverForm) refusal(bool) string {
+	if f.plan.Action == "none" {
+		return "there is nothing to recover"
+	}
+	return ""
+}
+
+func (f *recoverForm) enter() reaction { return f.way().enter }
+
+func (f *recoverForm) back() bool { return false }
+
+func (f *recoverForm) key(msg tea.KeyMsg) {
+	k := f.keys.Sheet
+	switch {
+	case key.Matches(msg, k.Up):
+		f.option = max(0, f.option-1)
+	case key.Matches(msg, k.Down):
+		f.option = max(0, min(f.option+1, len(f.ways)-1))
+	}
+}
+
+func (f *recoverForm) request() viewer.Request {
+	w := f.way()
+	return viewer.Request{Action: viewer.Recover, RerunInDoubt: w.rerun, Takeover: w.takeover}
+}
+
+func (f *recoverForm) content(width int) []string {
+	p := f.plan
+	lines := widget.Wrap(p.Claims, width)
+	if l := p.Lease; f.alive() {
+		held := fmt.Sprintf("%s works on it, its lease ends %s", l.Holder, l.Expires.Format("15:04:05"))
+		lines = append(lines, f.styles.Tone(theme.Attention).Render(widget.Cut(widget.Plain(held), width, f.styles.Ellipsis)))
+	}
+	lines = append(lines, "")
+	for _, c := range p.Replay {
+		lines = append(lines, f.call(theme.OK, f.styles.Check, "replay", c, width))
+	}
+	for _, c := range p.Rerun {
+		lines = append(lines, f.call(theme.Accent, f.styles.Badge(viewer.Recovered).Symbol, "rerun", c, width))
+	}
+	for _, c := range p.InDoubt {
+		lines = append(lines, f.call(theme.Danger, f.styles.Badge(viewer.InDoubt).Symbol, "doubt", c, width))
+	}
+	if len(p.Replay)+len(p.Rerun)+len(p.InDoubt) == 0 {
+		lines = append(lines, "no call was under way")
+	}
+	if d := p.Decision; d != nil {
+		lines = append(lines, sentence(f.shared, "decision", fmt.Sprintf("%s of %s by %s, %s ago, is used", d.Type, d.ID, d.By, age(f.now(), d.Time)), width)...)
+	}
+	return append(lines, sentence(f.shared, "then", strings.TrimPrefix(p.Then, "then "), width)...)
+}
+
+// call is what happens to one call.
+func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, width int) string {
+	text := ""
+	switch {
+	case c.InDoubt && c.Started != nil:
+		text = "started " + c.Started.Format("15:04:05") + ", " + c.Why
+	case c.InDoubt:
+		text = c.Why
+	case c.Ended != nil:
+		text = "done " + c.Ended.Format("15:04:05")
+		if len(c.Result) > 0 {
+			text += ", " + string(c.Result)
+		}
+		text += ", not run again"
+	case c.Idempotent:
+		text = "idempotent, runs again"
+	}
+	head := f.styles.Tone(tone).Render(symbol + " " + widget.Fit(what, 7, ""))
+	return widget.Fit(head+" "+widget.Fit(widget.Plain(c.Tool), min(18, width/4), f.styles.Ellipsis)+"  "+widget.Plain(text), width, f.styles.Ellipsis)
+}
+
+func (f *recoverForm) inputs(width int) []string {
+	var lines []string
+	for i, w := range f.ways {
+		lines = append(lines, f.choice(w.text, i == f.option, width))
+	}
+	return lines
+}

@@ -1,0 +1,130 @@
+package views
+
+import (
+	"encoding/json"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/flowtui/flowtui/keymap"
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/theme"
+)
+
+// The options of resolving a call in doubt.
+const (
+	itRan = iota
+	itDidNotRun
+	leaveIt
+)
+
+// resolveForm takes what a person found out about a call in doubt.
+type resolveForm struct{ picker }
+
+func (f *resolveForm) title(viewer.Row) string {
+	if f.picked {
+		return "Did " + f.entry().Tool + " run?"
+	}
+	return "Calls in doubt"
+}
+
+func (f *resolveForm) verb() string {
+	if f.picked && f.enter() == handled {
+		return "type the result"
+	}
+	return f.chooses([...]string{itRan: "it ran", itDidNotRun: "it did not run", leaveIt: "leave it"}[f.option])
+}
+
+func (f *resolveForm) choices() bool { return true }
+
+func (f *resolveForm) content(width int) []string {
+	if !f.picked {
+		return nil
+	}
+	return f.details(width, "it ran", "it did not")
+}
+
+func (f *resolveForm) inputs(width int) []string {
+	if !f.picked {
+		return f.list(width)
+	}
+	lines := []string{f.choice("it ran: here is the result", f.option == itRan, width)}
+	if f.option == itRan {
+		lines = append(lines, f.labelledField("  result", "tab types it, as JSON; null when there is none", width, 5)...)
+		if f.notJSON() {
+			lines = append(lines, f.styles.Tone(theme.Attention).Render(`  not JSON: " takes it as text`))
+		}
+	}
+	return append(lines,
+		f.choice("it did not run: it may run now", f.option == itDidNotRun, width),
+		f.choice("leave it", f.option == leaveIt, width))
+}
+
+func (f *resolveForm) notJSON() bool {
+	return !f.focus && f.value() != "" && !json.Valid([]byte(f.value()))
+}
+
+func (f *resolveForm) key(msg tea.KeyMsg) {
+	k := f.keys.Sheet
+	switch {
+	case !f.picked:
+		f.picker.key(msg)
+	case key.Matches(msg, k.Up):
+		f.option = max(itRan, f.option-1)
+	case key.Matches(msg, k.Down):
+		f.option = min(f.option+1, leaveIt)
+	case f.option == itRan && key.Matches(msg, k.Note):
+		f.focus = true
+	case f.option == itRan && f.notJSON() && key.Matches(msg, k.Quote):
+		quoted, _ := json.Marshal(f.text.Value()) // a string always has a JSON form
+		f.text.Set(string(quoted))
+	}
+}
+
+func (f *resolveForm) enter() reaction {
+	if r := f.picker.enter(); r != confirms {
+		return r
+	}
+	switch {
+	case f.option == leaveIt:
+		return leaves
+	case f.option == itRan && f.value() == "":
+		return handled
+	}
+	return confirms
+}
+
+func (f *resolveForm) request() viewer.Request {
+	r := viewer.Request{Action: viewer.Resolve, Target: f.entry().ID, NotRun: f.option == itDidNotRun}
+	if f.option == itRan && json.Valid([]byte(f.value())) {
+		r.Value = json.RawMessage(f.value())
+	}
+	return r
+}
+
+func (f *resolveForm) refusal(read bool) string {
+	if why := f.picker.refusal(read); why != "" {
+		return why
+	}
+	switch {
+	case f.option != itRan:
+		return ""
+	case f.value() == "":
+		return "type the result first"
+	case f.notJSON():
+		return "the result is not JSON"
+	}
+	return ""
+}
+
+func (f *resolveForm) hints() []keymap.Hint {
+	if !f.picked || f.option != itRan {
+		return nil
+	}
+	k := f.keys.Sheet
+	hints := []keymap.Hint{{Binding: keymap.Titled(k.Note, "type the result"), More: f.value() == ""}}
+	if f.notJSON() {
+		hints = append(hints, keymap.Hint{Binding: k.Quote})
+	}
+	return hints
+}

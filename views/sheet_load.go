@@ -1,0 +1,159 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/theme"
+)
+
+// readPlan reads the plan to be decided on.
+func (s *sheet) readPlan() tea.Cmd {
+	s.peek.drop()
+	if s.stage == asking {
+		s.stage = loading
+	}
+	return loadPlan(s.env, s.load.ask(s.env), s.row.Ref, s.reveal)
+}
+
+// look reads the plan beside the one that is shown, to see whether the run
+// changed. What is shown stays as it is.
+func (s *sheet) look() tea.Cmd {
+	if s.stage != asking || s.gone || s.peek.wait() {
+		return nil
+	}
+	return loadPlan(s.env, s.peek.ask(s.env), s.row.Ref, false)
+}
+
+func (s *sheet) planRead(msg reply[viewer.Plan]) tea.Cmd {
+	switch {
+	case s.load.take(msg.ticket):
+		s.show(msg)
+	case s.peek.take(msg.ticket):
+		s.compare(msg)
+		if s.peek.again {
+			return s.look()
+		}
+	}
+	return nil
+}
+
+// show puts a plan on the screen. What was typed stays.
+func (s *sheet) show(msg reply[viewer.Plan]) {
+	s.problem, s.gone = msg.Problem, vanished(msg.Problem)
+	if s.stage = asking; msg.Problem != nil {
+		return
+	}
+	s.plan, s.row, s.stale = msg.Value, msg.Value.Row, ""
+	s.planned = s.now()
+	s.form.fill(s.plan)
+	s.arrange()
+}
+
+// compare notes what changed since the plan on the screen was read.
+func (s *sheet) compare(msg reply[viewer.Plan]) {
+	switch {
+	case vanished(msg.Problem):
+		s.gone, s.problem = true, msg.Problem
+	case msg.Problem != nil:
+		s.problem = msg.Problem
+	case msg.Value.Version != s.plan.Version:
+		s.stale = difference(s.plan, msg.Value)
+	}
+	s.arrange()
+}
+
+func vanished(p *viewer.Problem) bool { return p != nil && p.Code == "not-found" }
+
+// difference says what changed between two plans of a run.
+func difference(old, now viewer.Plan) string {
+	var parts []string
+	if d := now.Decision; d != nil && (old.Decision == nil || *d != *old.Decision) {
+		parts = append(parts, fmt.Sprintf("%s of %s by %s", d.Type, d.ID, d.By))
+	}
+	if old.Row.Status != now.Row.Status {
+		parts = append(parts, "now "+now.Row.Status)
+	}
+	if old.Row.Step != now.Row.Step || old.Row.Segment != now.Row.Segment {
+		parts = append(parts, fmt.Sprintf("now at step %d, segment %d", now.Row.Step, now.Row.Segment))
+	}
+	if len(old.Review) != len(now.Review) {
+		parts = append(parts, fmt.Sprintf("%d open now", len(now.Review)))
+	}
+	if len(parts) == 0 {
+		parts = []string{"the run was written to"}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// confirm does what the sheet is about, or says why it cannot.
+func (s *sheet) confirm() tea.Cmd {
+	if why := s.refusal(); why != "" {
+		return notice(why, theme.Attention)
+	}
+	if s.now().Sub(s.planned) < planGrace {
+		return notice("this just came up: look, then press again", theme.Attention)
+	}
+	s.problem, s.progress, s.outcome = nil, nil, viewer.Outcome{}
+	s.stage = running
+	s.action = s.load.ask(s.env)
+	do, stages := act(s.env, s.action, s.row.Run, s.request())
+	return tea.Batch(do, stages)
+}
+
+// request is what would be sent now.
+func (s *sheet) request() viewer.Request {
+	r := s.form.request()
+	r.Ref, r.Version = s.row.Ref, s.plan.Version
+	return r
+}
+
+// refusal is why the action cannot be confirmed now, "" when it can.
+func (s *sheet) refusal() string {
+	switch {
+	case s.stage == loading:
+		return "the plan is still being read"
+	case s.stage != asking:
+		return "it is under way"
+	case s.gone:
+		return "the run is gone: nothing can be done"
+	case s.plan.Version == "" && s.plan.Action == "":
+		return "there is no plan: r reads again"
+	case s.stale != "":
+		return "changed since you looked: r reads again"
+	case s.plan.Blocked != nil && !s.form.overrides():
+		return *s.plan.Blocked
+	}
+	return s.form.refusal(s.pane.Reached())
+}
+
+func (s *sheet) advanced(msg progressMsg) tea.Cmd {
+	if msg.ticket != s.action {
+		return nil
+	}
+	s.progress = append(s.progress, msg.Progress)
+	s.arrange()
+	return nextStage(msg.ticket, msg.more)
+}
+
+// finished tells what became of the action. When it failed, all that was typed
+// is still there.
+func (s *sheet) finished(msg outcomeMsg) {
+	if msg.ticket != s.action {
+		return
+	}
+	s.outcome, s.problem = msg.Outcome, msg.Problem
+	s.stage = ended
+	if msg.Problem != nil {
+		s.stage = asking
+		s.progress = nil
+		s.gone = vanished(msg.Problem)
+		if msg.Problem.Code == "conflict" {
+			s.stale = msg.Problem.Message
+		}
+	}
+	s.arrange()
+}

@@ -1,0 +1,188 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowtui/flowtui/keymap"
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/theme"
+	"github.com/flowtui/flowtui/views/widget"
+)
+
+// maxSheet is the widest that a sheet gets: longer lines are hard to read.
+const maxSheet = 100
+
+func (s *sheet) boxWidth() int { return min(s.width, maxSheet) }
+
+func (s *sheet) inner() int { return max(1, s.boxWidth()-4) }
+
+// arrange gives the text the room that the other parts leave, and makes it
+// anew when it is another text or another width.
+func (s *sheet) arrange() {
+	of := fmt.Sprint(s.form.subject(), s.plan.Version, s.reveal)
+	if of != s.paneOf {
+		s.pane.Reset()
+	}
+	if of != s.paneOf || s.paneWidth != s.inner() {
+		s.paneOf, s.paneWidth = of, s.inner()
+		s.pane.SetLines(nil)
+		if s.plan.Run != "" {
+			s.pane.SetLines(s.form.content(s.inner()))
+		}
+	}
+	fixed := 2 + 2 + len(s.below()) + 1 // borders, head, below, command
+	s.pane.SetHeight(min(s.pane.Len(), max(1, s.height-fixed)))
+}
+
+// View implements Screen.
+func (s *sheet) View() string {
+	lines := []string{s.headLine(), ""}
+	lines = append(lines, s.pane.View()...)
+	lines = append(lines, s.below()...)
+	lines = append(lines, s.command())
+	if len(lines) > max(0, s.height-2) { // a very low window: the end matters more
+		lines = append(lines[:1:1], lines[len(lines)-max(0, s.height-3):]...)
+	}
+	return strings.Join(widget.Box(s.styles, s.form.title(s.row), lines, s.boxWidth()), "\n")
+}
+
+// headLine names the run for which the sheet was opened, whatever the list
+// shows meanwhile.
+func (s *sheet) headLine() string {
+	r := s.row
+	left := s.styles.Strong.Render(widget.Plain(r.Run)) + ", " +
+		widget.Plain(strings.Join(nonEmpty(r.Flow, r.User, "step "+fmt.Sprint(r.Step)), ", "))
+	if len(stores(s.shared)) > 1 {
+		left += ", in " + widget.Plain(r.Store)
+	}
+	v := s.styles.Verdict(r.Verdict)
+	return widget.Ends(left, s.styles.Tone(v.Tone).Render(v.Word+" "+v.Symbol), s.inner(), s.styles.Ellipsis)
+}
+
+// below is everything between the text and the command line.
+func (s *sheet) below() []string {
+	var lines []string
+	if n := s.pane.Below(); n > 0 {
+		more := fmt.Sprintf("%s %d more lines", s.styles.More, n)
+		lines = append(lines, s.styles.Tone(theme.Attention).Render(more))
+	} else {
+		lines = append(lines, "")
+	}
+	if s.stage == asking || s.stage == loading {
+		lines = append(lines, s.form.inputs(s.inner())...)
+	}
+	lines = append(lines, s.status()...)
+	return append(lines, s.keyLine())
+}
+
+// status tells what happens, what went wrong and what changed.
+func (s *sheet) status() []string {
+	var lines []string
+	say := func(tone theme.Tone, text string) {
+		for _, l := range widget.Wrap(text, s.inner()) {
+			lines = append(lines, s.styles.Tone(tone).Render(l))
+		}
+	}
+	for _, p := range s.progress {
+		say(theme.Normal, s.styles.Check+" "+p.Stage+"  "+p.Text)
+	}
+	switch {
+	case s.stage == loading:
+		say(theme.Muted, "reading the plan"+s.styles.Ellipsis)
+	case s.stage == running:
+		say(theme.Accent, "under way"+s.styles.Ellipsis)
+	case s.stage == ended:
+		say(theme.OK, s.outcome.Outcome)
+		for _, w := range s.outcome.Waiting {
+			say(theme.Attention, "next it waits: "+waitingText(w))
+		}
+	}
+	if s.problem != nil {
+		say(theme.Danger, s.problem.Message)
+		if s.problem.Hint != "" {
+			say(theme.Normal, s.problem.Hint)
+		}
+	}
+	if s.stale != "" && s.stage == asking {
+		say(theme.Attention, "changed since you looked: "+s.stale+". r reads it again.")
+	}
+	if s.plan.Blocked != nil && s.stage == asking {
+		say(theme.Attention, *s.plan.Blocked)
+		if s.plan.Hint != "" {
+			say(theme.Normal, s.plan.Hint)
+		}
+	}
+	return lines
+}
+
+// keyLine shows the keys of the sheet; the one that confirms stays visible,
+// with the reason when it is off.
+func (s *sheet) keyLine() string {
+	hints := s.Help()
+	if len(hints) == 0 {
+		return ""
+	}
+	first := hints[0]
+	if first.Off == "" {
+		return keyLine(s.styles, hints, s.inner())
+	}
+	off := fmt.Sprintf("%s %s: %s", first.Binding.Help().Key, first.Binding.Help().Desc, first.Off)
+	rest := keyWidth(hints[1:])
+	off = widget.Cut(widget.Plain(off), max(s.inner()/3, s.inner()-rest-2), s.styles.Ellipsis)
+	left := s.styles.Muted.Render(off)
+	return " " + left + " " + keyLine(s.styles, hints[1:], s.inner()-widget.Width(off)-2)
+}
+
+func keyWidth(hints []keymap.Hint) int {
+	n := 0
+	for _, h := range hints {
+		if !h.More && h.Off == "" {
+			n += widget.Width(keyText(h)) + 2
+		}
+	}
+	return n
+}
+
+// command is the command line that does the same.
+func (s *sheet) command() string {
+	if s.plan.Run == "" {
+		return ""
+	}
+	line := "= " + widget.Plain(commandLine(s.shared, s.request()))
+	return s.styles.Muted.Render(widget.Ends(line, "y copies", s.inner(), s.styles.Ellipsis))
+}
+
+// tree draws a value, all of it: long texts are broken, never cut.
+func tree(lines []viewer.Line, width int) []string {
+	keys := 0
+	for _, l := range lines {
+		if l.Depth == 1 {
+			keys = max(keys, widget.Width(l.Key))
+		}
+	}
+	keys = min(keys, width/4)
+	var out []string
+	for i, l := range lines {
+		if i == 0 && l.Depth == 0 && l.Children > 0 && len(lines) > 1 {
+			continue
+		}
+		indent := widget.Space(min(2*l.Depth, width/3))
+		head := indent + widget.Plain(l.Key)
+		if l.Key != "" {
+			head = widget.Pad(head, widget.Width(indent)+keys) + "  "
+		}
+		head = widget.Cut(head, width*2/3, "")
+		text := l.Text
+		if l.Masked {
+			text += "   (masked)"
+		}
+		for j, part := range widget.Break(text, max(1, width-widget.Width(head))) {
+			if j > 0 {
+				head = widget.Space(widget.Width(head))
+			}
+			out = append(out, head+part)
+		}
+	}
+	return out
+}
