@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
-// maxErrors bounds the errors kept for one file.
-const maxErrors = 100
+const (
+	maxErrors  = 100 // told for one file
+	maxMessage = 500 // bytes of each
+)
 
 // Error is one thing wrong with a flow file, and where.
 type Error struct {
@@ -50,11 +53,29 @@ func (r reader) at(node string) reader {
 }
 
 func (r reader) fail(it *item, format string, args ...any) {
-	e := Error{File: r.file, Node: r.node, Message: fmt.Sprintf(format, args...)}
+	e := Error{File: r.file, Node: r.node, Message: plain(fmt.Sprintf(format, args...))}
 	if it != nil {
 		e.Line, e.Column = it.line, it.column
 	}
 	*r.errs = append(*r.errs, e)
+}
+
+// plain makes a message one short line that does nothing to a terminal,
+// whatever the file that it quotes holds.
+func plain(message string) string {
+	var b strings.Builder
+	for _, c := range message {
+		if b.Len() > maxMessage {
+			b.WriteString("…")
+			break
+		}
+		if unicode.IsPrint(c) {
+			b.WriteRune(c)
+		} else {
+			b.WriteString(escape(c))
+		}
+	}
+	return b.String()
 }
 
 // err joins what was found, in the order of the file.

@@ -99,7 +99,8 @@ func parse(name string, data []byte, opts Options) (*File, error) {
 		return f, err
 	}
 	if err := d.flow.Check(); err != nil {
-		return f, fmt.Errorf("%s: %w", r.file, err)
+		r.fail(nil, "%s", err)
+		return f, r.err()
 	}
 	f.Description, f.Flow, f.Tools = d.description, d.flow, d.tools
 	return f, nil

@@ -1,0 +1,80 @@
+package flowfile
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/flowtui/flowtui/engine"
+)
+
+func FuzzParse(f *testing.F) {
+	tickets, err := os.ReadFile("testdata/tickets.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(tickets))
+	for _, s := range []string{"a: &x [*x]", "? [a]\n: b", "- - - -", "<<: *a", "a: !!str", "\ufeffname: x", "{a: b", "a: |\n\tb", "...\n---", "%YAML 1.1\n---\na: 1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		file, err := Parse("f.yaml", []byte(text), Options{AllowUnknownTools: true})
+		if (file == nil) == (err == nil) {
+			t.Errorf("got %v and %v", file, err)
+		}
+		if err != nil {
+			return
+		}
+		if err := file.Flow.Check(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func FuzzCondition(f *testing.F) {
+	for _, s := range []string{"a=b", "a>=1", "a!=x,y", "a", "=", "a=\u0130", "a<1_0", "a>٣"} {
+		f.Add(s, "b")
+	}
+	f.Fuzz(func(t *testing.T, text, value string) {
+		c, ok := parseCondition(text)
+		if ok != strings.ContainsAny(text, "<>=") {
+			t.Errorf("%q: parsed %v", text, ok)
+		}
+		if !ok {
+			return
+		}
+		yes, err := c.test(engine.State{c.key: value})
+		if err != nil {
+			t.Error(err)
+		}
+		if c.op == "=" && c.value != "" {
+			not, _ := condition{c.key, "!=", c.value}.test(engine.State{c.key: value})
+			if not == yes {
+				t.Errorf("%q on %q: = and != are both %v", text, value, yes)
+			}
+		}
+	})
+}
+
+func FuzzTemplate(f *testing.F) {
+	for _, s := range []string{"{a}", "{{", "{a!r:>{b}}", "{a[0]}", "}{", "{a:*^9.2}", "{ü}", "{a!", "{a[", "{:{:{:"} {
+		f.Add(s, "x")
+	}
+	f.Fuzz(func(t *testing.T, text, value string) {
+		tpl, err := parseTemplate(text)
+		if err != nil {
+			return
+		}
+		got, err := tpl.render(engine.State{"a": value, "b": "3", "ü": nil})
+		if err != nil {
+			return
+		}
+		if limit := (len(text) + 1) * (10*len(value) + 4*maxWidth); len(got) > limit {
+			t.Errorf("%q: %d bytes", text, len(got))
+		}
+		if utf8.ValidString(text) && utf8.ValidString(value) && !utf8.ValidString(got) {
+			t.Errorf("%q on %q: %q is not UTF-8", text, value, got)
+		}
+	})
+}
