@@ -1,0 +1,39 @@
+# Everything that a developer or CI runs. `make help` lists it.
+
+GO ?= go
+TEST_TIMEOUT ?= 20m
+
+.PHONY: help build test short check cross demo bench fuzz
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+build: ## build bin/flowtui
+	$(GO) build -o bin/flowtui ./cmd/flowtui
+
+test: ## install what the tests need, then run all of them with the race detector
+	@sh scripts/test-needs.sh
+	FLOWTUI_TEST_ALL=1 $(GO) test -race -timeout $(TEST_TIMEOUT) ./...
+
+short: ## the inner loop: without the long simulations, without the race detector
+	$(GO) test -short ./...
+
+check: ## formatting, vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+cross: ## build for every system that is supported
+	@for os in linux darwin windows; do for arch in amd64 arm64; do \
+		echo "build $$os/$$arch"; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -o /dev/null ./cmd/flowtui || exit 1; \
+	done; done
+
+demo: ## make a demo store and open the viewer on it
+	$(GO) run ./cmd/flowtui demo
+
+bench: ## benchmarks, each with its floor
+	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
+
+fuzz: ## every fuzz test for ten seconds
+	@sh scripts/fuzz.sh
