@@ -14,10 +14,11 @@ func (m Map) Live() [][]Group {
 		by[g.Name] = g
 	}
 	kill := Group{"kill", "Always", []key.Binding{m.Global.Kill}}
+	suspend := Group{"suspend", "Always but in text", []key.Binding{m.Global.Suspend}}
 	return [][]Group{
 		{by["global"], by["list"]},
 		{by["global"], by["detail"]},
-		{kill, by["sheet"]},
+		{kill, suspend, by["sheet"]},
 		{kill, by["text"]},
 		{kill, by["filter"]},
 	}

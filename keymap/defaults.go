@@ -21,7 +21,7 @@ func Default() Map {
 		},
 		Sheet: sheet(),
 		Text: Text{
-			Done:    bind("done", "enter", "enter"),
+			Done:    bind("done", "enter", "enter", "tab"),
 			NewLine: bind("new line", "alt+enter", "alt+enter", "ctrl+j"),
 			Leave:   bind("leave the field", "esc", "esc"),
 		},
@@ -39,6 +39,7 @@ func global() Global {
 		Copy:    bind("copy", "y", "y"),
 		Back:    bind("back", "esc", "esc"),
 		Quit:    bind("quit", "q", "q"),
+		Suspend: bind("to the shell, fg comes back", "ctrl+z", "ctrl+z"),
 		Kill:    bind("quit at once", "ctrl+c", "ctrl+c"),
 	}
 }
@@ -89,7 +90,8 @@ func sheet() Sheet {
 		Bottom:   bind("end", "G", "G", "end"),
 		Confirm:  bind("confirm", "enter", "enter"),
 		Deny:     bind("deny", "ctrl+d", "ctrl+d"),
-		Note:     bind("type a note", "tab", "tab"),
+		Note:     bind("type", "tab", "tab"),
+		Quote:    bind("take it as text", `"`, `"`),
 		Reveal:   bind("show secrets", "s", "s"),
 		Reload:   bind("read again", "r", "r"),
 		Copy:     bind("copy the command", "y", "y"),

@@ -20,6 +20,7 @@ type Global struct {
 	Copy    key.Binding
 	Back    key.Binding
 	Quit    key.Binding
+	Suspend key.Binding // to the shell, fg comes back
 	Kill    key.Binding // works always, even while text is typed
 }
 
@@ -79,6 +80,7 @@ type Sheet struct {
 	Confirm          key.Binding
 	Deny             key.Binding
 	Note             key.Binding
+	Quote            key.Binding
 	Reveal           key.Binding
 	Reload           key.Binding
 	Copy             key.Binding
@@ -127,7 +129,7 @@ func (m Map) Groups() []Group {
 
 // Bindings lists the group in the order of the help overlay.
 func (g Global) Bindings() []key.Binding {
-	return []key.Binding{g.Help, g.Refresh, g.Copy, g.Back, g.Quit, g.Kill}
+	return []key.Binding{g.Help, g.Refresh, g.Copy, g.Back, g.Quit, g.Suspend, g.Kill}
 }
 
 // Bindings lists the group in the order of the help overlay.
@@ -158,7 +160,7 @@ func (d Detail) Bindings() []key.Binding {
 
 // Bindings lists the group in the order of the help overlay.
 func (s Sheet) Bindings() []key.Binding {
-	return []key.Binding{s.Confirm, s.Deny, s.Note, s.Reveal, s.Reload, s.Copy, s.Up, s.Down,
+	return []key.Binding{s.Confirm, s.Deny, s.Note, s.Quote, s.Reveal, s.Reload, s.Copy, s.Up, s.Down,
 		s.PageUp, s.PageDown, s.Top, s.Bottom, s.Help, s.Leave}
 }
 

@@ -252,7 +252,7 @@ func (p *picker) arguments(e viewer.ReviewEntry, width int) []string {
 	}
 	size := fmt.Sprintf("%d bytes, %d lines", e.Bytes, len(lines))
 	if e.Digest != "" {
-		size += ", sha256 " + widget.Cut(e.Digest, 12, "")
+		size += ", sha256 " + widget.Cut(widget.Plain(e.Digest), 12, "")
 	}
 	if e.Masked > 0 {
 		size += fmt.Sprintf(", secrets masked: %d", e.Masked)

@@ -30,11 +30,7 @@ func (a *App) View() string {
 	if a.width < minWidth || a.height < minHeight {
 		return a.tooSmall()
 	}
-	lines := append(a.body(), a.rule(), a.footer())
-	for i := range lines {
-		lines[i] = widget.Safe(lines[i])
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(append(a.body(), a.rule(), a.footer()), "\n")
 }
 
 func (a *App) tooSmall() string {
@@ -54,14 +50,24 @@ func (a *App) body() []string {
 	}
 	lines := a.lines(a.layers[base].screen)
 	for _, l := range a.layers[base+1:] {
-		box := strings.Split(l.screen.View(), "\n")
+		box := safeLines(l.screen)
 		lines = widget.Over(a.styles, lines, box, a.width)
 	}
 	return lines
 }
 
 func (a *App) lines(s Screen) []string {
-	return widget.Fill(strings.Split(s.View(), "\n"), a.width, a.room(), a.styles.Ellipsis)
+	return widget.Fill(safeLines(s), a.width, a.room(), a.styles.Ellipsis)
+}
+
+// safeLines are the lines of a screen. Texts are made plain where they are
+// drawn; this is for the one that was forgotten.
+func safeLines(s Screen) []string {
+	lines := strings.Split(s.View(), "\n")
+	for i := range lines {
+		lines[i] = widget.Safe(lines[i])
+	}
+	return lines
 }
 
 func (a *App) rule() string { return a.styles.Muted.Render(widget.Rule(a.styles.Rule, a.width)) }

@@ -30,7 +30,7 @@ func (a *App) openHelp() tea.Cmd {
 	hints := front.screen.Help()
 	if !front.sheet {
 		g := a.keys.Global
-		hints = append(hints, keymap.Hint{Binding: g.Quit}, keymap.Hint{Binding: g.Kill})
+		hints = append(hints, keymap.Hint{Binding: g.Quit}, keymap.Hint{Binding: g.Suspend}, keymap.Hint{Binding: g.Kill})
 	}
 	title := front.screen.Title()
 	return a.sheet(func(e *env) Screen { return newHelp(e, title, hints) })

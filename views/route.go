@@ -35,6 +35,9 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 // command handles one key that is not text.
 func (a *App) command(msg tea.KeyMsg) tea.Cmd {
 	front := a.front()
+	if key.Matches(msg, a.keys.Global.Suspend) {
+		return tea.Suspend
+	}
 	if !front.sheet {
 		switch {
 		case key.Matches(msg, a.keys.Global.Quit):

@@ -94,7 +94,7 @@ func (r *runScreen) View() string {
 	switch {
 	case r.detail != nil:
 		d := r.detail
-		lines = append([]string{" " + r.styles.Title.Render(d.Run) + "  " + d.Row.Flow, ""}, preview(r.shared, d.Row, r.width)...)
+		lines = append([]string{" " + r.styles.Title.Render(widget.Plain(d.Run)) + "  " + widget.Plain(d.Row.Flow), ""}, preview(r.shared, d.Row, r.width)...)
 	case r.problem != nil:
 		lines = []string{" " + r.styles.Tone(theme.Danger).Render(r.problem.Message), " " + r.problem.Hint}
 	}

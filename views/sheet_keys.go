@@ -38,7 +38,7 @@ func (s *sheet) decide(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, k.Reload):
 		return s.readPlan()
 	case key.Matches(msg, k.Reveal):
-		if !s.form.masked() {
+		if !s.form.masked() && !s.reveal {
 			return nil
 		}
 		s.reveal = !s.reveal
@@ -147,7 +147,7 @@ func (s *sheet) Help() []keymap.Hint {
 	}
 	hints := []keymap.Hint{s.confirmHint()}
 	hints = append(append(hints, s.form.hints()...), leave)
-	if s.form.masked() {
+	if s.form.masked() || s.reveal {
 		title := "show secrets"
 		if s.reveal {
 			title = "hide secrets"

@@ -15,6 +15,9 @@ func Width(s string) int { return ansi.StringWidth(s) }
 // neither move the cursor nor add a line. What comes from the viewer is clean
 // already; this is for what is typed, and the second lock on the door.
 func Plain(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
 	if strings.IndexFunc(s, hostile) < 0 {
 		return s
 	}
@@ -128,7 +131,7 @@ func Fill(lines []string, width, height int, tail string) []string {
 // Safe keeps styles (SGR sequences) and makes every other control character
 // visible. It is the last thing that happens to a line.
 func Safe(line string) string {
-	if strings.IndexFunc(line, hostile) < 0 {
+	if utf8.ValidString(line) && strings.IndexFunc(line, hostile) < 0 {
 		return line
 	}
 	var b strings.Builder

@@ -32,7 +32,8 @@ func Over(st *theme.Styles, base, box []string, width int) []string {
 	if len(box) == 0 {
 		return base
 	}
-	x := max(0, (width-Width(box[0]))/2)
+	boxWidth := Width(box[0])
+	x := max(0, (width-boxWidth)/2)
 	y := max(0, (len(base)-len(box))/2)
 	out := make([]string, len(base))
 	for i, line := range base {
@@ -41,7 +42,7 @@ func Over(st *theme.Styles, base, box []string, width int) []string {
 			out[i] = st.Muted.Render(plain)
 			continue
 		}
-		middle := Cut(box[i-y], width-x, "")
+		middle := Fit(box[i-y], min(boxWidth, width-x), "")
 		after := max(0, width-x-Width(middle))
 		tail := PadLeft(Cut(ansi.TruncateLeft(plain, width-after, ""), after, ""), after)
 		out[i] = st.Muted.Render(Fit(plain, x, "")) + middle + st.Muted.Render(tail)
