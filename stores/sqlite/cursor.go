@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/flowtui/flowtui/stores"
 )
@@ -16,10 +17,10 @@ type cursor [3]any
 
 // wire is one value of a cursor.
 type wire struct {
-	Integer *int64   `json:"i,omitempty"`
-	Real    *float64 `json:"r,omitempty"`
-	Text    []byte   `json:"t,omitempty"` // bytes, because it may not be UTF-8
-	Blob    []byte   `json:"b,omitempty"`
+	Integer *int64  `json:"i,omitempty"`
+	Real    *uint64 `json:"r,omitempty"` // its bits, because JSON has no infinity
+	Text    []byte  `json:"t,omitempty"` // bytes, because it may not be UTF-8
+	Blob    []byte  `json:"b,omitempty"`
 }
 
 func (c cursor) String() string {
@@ -29,17 +30,15 @@ func (c cursor) String() string {
 		case int64:
 			w[i].Integer = &v
 		case float64:
-			w[i].Real = &v
+			bits := math.Float64bits(v)
+			w[i].Real = &bits
 		case string:
 			w[i].Text = []byte(v)
 		case []byte:
 			w[i].Blob = v
 		}
 	}
-	b, err := json.Marshal(w)
-	if err != nil {
-		return "" // an infinite real: the list ends here
-	}
+	b, _ := json.Marshal(w) // a struct of numbers and bytes always marshals
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
@@ -62,7 +61,7 @@ func parseCursor(s string) (*cursor, error) {
 		case v.Integer != nil:
 			c[i] = *v.Integer
 		case v.Real != nil:
-			c[i] = *v.Real
+			c[i] = math.Float64frombits(*v.Real)
 		case v.Blob != nil:
 			c[i] = v.Blob
 		default:

@@ -70,13 +70,17 @@ func where(f stores.Filter, status stores.Status) (c conditions, index string) {
 		c.add("r.flow = ?", f.Flow)
 		index = "runs_flow"
 	}
-	if f.Owner != stores.AnyOwner {
-		c.add("r.owner = ?", f.Owner)
-		index = "runs_owner"
-	}
-	if f.Open {
+	switch any := f.Owner == stores.AnyOwner; {
+	case f.Open && any:
 		c.add("r.open > 0")
 		index = "runs_open"
+	case f.Open:
+		// The + keeps SQLite from sorting what this index gives sorted already.
+		c.add("r.open > 0 AND +r.owner = ?", f.Owner)
+		index = "runs_open"
+	case !any:
+		c.add("r.owner = ?", f.Owner)
+		index = "runs_owner"
 	}
 	if strings.ContainsRune(f.Text, 0) {
 		c.add("FALSE") // no run id has a NUL, and to SQLite it ends a text
