@@ -74,7 +74,8 @@ func flowFiles(dirs []string) ([]string, error) {
 
 func isFlowFile(e fs.DirEntry) bool {
 	ext := filepath.Ext(e.Name())
-	return !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && (ext == ".yaml" || ext == ".yml")
+	file := e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0 // a pipe would block
+	return file && !strings.HasPrefix(e.Name(), ".") && (ext == ".yaml" || ext == ".yml")
 }
 
 // add makes two files with one name an error: nobody could tell which runs.
