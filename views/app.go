@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -20,6 +21,7 @@ type App struct {
 	width   int
 	height  int
 	notice  noticeMsg
+	told    time.Time // when the notice came up
 	burst   burst
 	leaving bool // q was pressed while an action is under way
 }
@@ -70,7 +72,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.resize(msg.Width, msg.Height)
 		return a, nil
 	case noticeMsg:
-		a.notice = msg
+		a.tell(msg)
 		return a, nil
 	case outcomeMsg:
 		return a, a.outcome(msg)

@@ -32,7 +32,8 @@ type form interface {
 	// enter is what enter means now; handle does it when it is "handled".
 	enter() reaction
 	handle()
-	back() bool // one level back; false when there is none
+	deeper() bool // esc goes one level back, not out
+	back()
 	key(tea.KeyMsg)
 	hints() []keymap.Hint
 	choices() bool // up and down choose
@@ -145,13 +146,9 @@ func (p *picker) chooses(verb string) string {
 	return verb
 }
 
-func (p *picker) back() bool {
-	if p.picked && len(p.open) > 1 {
-		p.picked = false
-		return true
-	}
-	return false
-}
+func (p *picker) deeper() bool { return p.picked && len(p.open) > 1 }
+
+func (p *picker) back() { p.picked = false }
 
 // key moves through the open things, and gives the text field the focus.
 func (p *picker) key(msg tea.KeyMsg) {
@@ -228,7 +225,11 @@ func (p *picker) details(width int, yes, no string) []string {
 		}
 		lines = append(lines, widget.Ends(p.styles.Strong.Render(widget.Plain(e.Tool)), kind, width, p.styles.Ellipsis))
 	}
+	args := p.arguments(e, width)
 	place := nonEmpty(prefixed("node ", e.Node), "id "+e.ID, "waiting "+age(p.now(), e.Since))
+	if len(args) > 0 {
+		place = append(place, fmt.Sprintf("%d bytes in %d lines", e.Bytes, len(args)-endLines))
+	}
 	lines = append(lines, p.styles.Muted.Render(widget.Cut(widget.Plain(strings.Join(place, ", ")), width, p.styles.Ellipsis)))
 	if e.Why != "" {
 		lines = append(lines, widget.Wrap(e.Why, width)...)
@@ -236,12 +237,15 @@ func (p *picker) details(width int, yes, no string) []string {
 	if e.Prompt != "" {
 		lines = append(lines, widget.Wrap(e.Prompt, width)...)
 	}
-	lines = append(lines, p.arguments(e, width)...)
+	lines = append(lines, args...)
 	lines = append(lines, sentence(p.shared, yes, e.IfYes, width)...)
 	return append(lines, sentence(p.shared, no, e.IfNo, width)...)
 }
 
-// arguments are all of the arguments, with their size and where they end.
+// endLines is how many lines follow the arguments: the end mark and a space.
+const endLines = 2
+
+// arguments are all of the arguments, and where they end.
 func (p *picker) arguments(e viewer.ReviewEntry, width int) []string {
 	lines := tree(e.Lines, width)
 	if len(lines) == 0 && len(e.Args) > 0 {
@@ -250,14 +254,14 @@ func (p *picker) arguments(e viewer.ReviewEntry, width int) []string {
 	if len(lines) == 0 {
 		return nil
 	}
-	size := fmt.Sprintf("%d bytes, %d lines", e.Bytes, len(lines))
-	if e.Digest != "" {
-		size += ", sha256 " + widget.Cut(widget.Plain(e.Digest), 12, "")
-	}
+	var notes []string
 	if e.Masked > 0 {
-		size += fmt.Sprintf(", secrets masked: %d", e.Masked)
+		notes = append(notes, fmt.Sprintf("secrets masked: %d", e.Masked))
 	}
-	end := p.styles.Muted.Render(size)
+	if e.Digest != "" {
+		notes = append(notes, "sha256 "+widget.Cut(widget.Plain(e.Digest), 12, ""))
+	}
+	end := p.styles.Muted.Render(strings.Join(notes, ", "))
 	mark := p.styles.Tone(theme.OK).Render("end " + p.styles.Check)
 	return append(append(lines, widget.Ends(end, mark, width, p.styles.Ellipsis)), "")
 }

@@ -77,12 +77,14 @@ func (f *approveForm) key(msg tea.KeyMsg) {
 	f.picker.key(msg)
 }
 
-func (f *approveForm) back() bool {
+func (f *approveForm) deeper() bool { return f.denying || f.picker.deeper() }
+
+func (f *approveForm) back() {
 	if f.denying {
 		f.denying = false
-		return true
+		return
 	}
-	return f.picker.back()
+	f.picker.back()
 }
 
 func (f *approveForm) hints() []keymap.Hint {

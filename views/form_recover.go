@@ -78,8 +78,6 @@ func (f *recoverForm) refusal(bool) string {
 
 func (f *recoverForm) enter() reaction { return f.way().enter }
 
-func (f *recoverForm) back() bool { return false }
-
 func (f *recoverForm) key(msg tea.KeyMsg) {
 	k := f.keys.Sheet
 	switch {

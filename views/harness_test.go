@@ -229,3 +229,20 @@ func same(t *testing.T, got, want any) {
 		t.Fatalf("got  %#v\nwant %#v", got, want)
 	}
 }
+
+// unbatch gives the commands that were returned together.
+func unbatch(cmds []tea.Cmd) []tea.Cmd {
+	var all []tea.Cmd
+	for _, c := range cmds {
+		if c == nil {
+			continue
+		}
+		m := c()
+		if b, ok := m.(tea.BatchMsg); ok {
+			all = append(all, unbatch(b)...)
+			continue
+		}
+		all = append(all, func() tea.Msg { return m })
+	}
+	return all
+}

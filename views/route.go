@@ -22,7 +22,7 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 	}
 	msgs, pasted := a.burst.keys(msg, a.now())
 	if pasted {
-		a.notice = noticeMsg{"pasted text does nothing here", theme.Attention}
+		a.tell(noticeMsg{"pasted text does nothing here", theme.Attention})
 		return nil
 	}
 	cmds := make([]tea.Cmd, 0, len(msgs))
@@ -56,7 +56,7 @@ func (a *App) command(msg tea.KeyMsg) tea.Cmd {
 func (a *App) quit() tea.Cmd {
 	if a.acting > 0 && !a.leaving {
 		a.leaving = true
-		a.notice = noticeMsg{"an action is still under way here: q again leaves it to recovery", theme.Attention}
+		a.tell(noticeMsg{"an action is still under way here: q again leaves it to recovery", theme.Attention})
 		return nil
 	}
 	return tea.Quit
@@ -70,9 +70,9 @@ func (a *App) outcome(msg outcomeMsg) tea.Cmd {
 			return tea.Batch(l.screen.Update(msg), a.broadcast(changedMsg{}))
 		}
 	}
-	a.notice = noticeMsg{msg.Run + ": " + msg.Outcome.Outcome, theme.OK}
+	a.tell(noticeMsg{msg.Run + ": " + msg.Outcome.Outcome, theme.OK})
 	if msg.Problem != nil {
-		a.notice = noticeMsg{msg.Run + ": " + msg.Problem.Message, theme.Danger}
+		a.tell(noticeMsg{msg.Run + ": " + msg.Problem.Message, theme.Danger})
 	}
 	return a.broadcast(changedMsg{})
 }
@@ -101,7 +101,18 @@ func (a *App) changed(msg changedMsg) tea.Cmd {
 	return tea.Batch(a.broadcast(msg), nextNotice(a.shared, msg.notices))
 }
 
-func (a *App) tick(msg tickMsg) tea.Cmd { return tea.Batch(a.broadcast(msg), tick()) }
+// noticeFor is how long a notice stays when no key is pressed.
+const noticeFor = 5 * time.Second
+
+// tell shows one sentence in the footer.
+func (a *App) tell(n noticeMsg) { a.notice, a.told = n, a.now() }
+
+func (a *App) tick(msg tickMsg) tea.Cmd {
+	if a.now().Sub(a.told) > noticeFor {
+		a.notice = noticeMsg{}
+	}
+	return tea.Batch(a.broadcast(msg), tick())
+}
 
 // burst tells typed keys from text that was pasted into a terminal that does
 // not mark pastes. Such text arrives as one message of several different

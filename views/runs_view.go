@@ -148,10 +148,10 @@ func (r *runs) trouble() string {
 	}
 	switch {
 	case r.failed != nil:
-		return fmt.Sprintf("%s (since %s). %s; actions are off.", strings.TrimSuffix(r.failed.Message, "."), r.failedAt.Format("15:04:05"), next)
+		return fmt.Sprintf("%s (since %s), %s; no actions until then.", strings.TrimSuffix(r.failed.Message, "."), r.failedAt.Format("15:04:05"), next)
 	case len(r.partial) > 0:
 		p := r.partial[0]
-		return fmt.Sprintf("%s: %s (since %s). %s.", p.Store, strings.TrimSuffix(p.Problem.Message, "."), p.Since.Format("15:04:05"), next)
+		return fmt.Sprintf("%s: %s (since %s), %s.", p.Store, strings.TrimSuffix(p.Problem.Message, "."), p.Since.Format("15:04:05"), next)
 	}
 	return ""
 }

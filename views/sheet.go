@@ -50,9 +50,17 @@ type sheet struct {
 
 	opened, planned time.Time
 	pane            widget.TextPane
-	paneOf          string // what the pane shows, to see when it is another text
-	paneWidth       int
+	shown           paneText
+	drawn           string // what the pane was drawn from
+	plans           int    // how many were shown
+	revealed        bool   // the plan on the screen shows secrets
 	width, height   int
+}
+
+// paneText tells one text from another: another one has to be read again.
+type paneText struct {
+	subject, version string
+	revealed         bool
 }
 
 func newSheet(e *env, row viewer.Row, a viewer.Action) Screen {

@@ -76,7 +76,8 @@ func (s *sheet) esc() tea.Cmd {
 	case s.stage == running:
 		s.leave()
 		return notice("the action on "+s.row.Run+" goes on; its end is told here", theme.Attention)
-	case s.stage == asking && s.form.back():
+	case s.stage == asking && s.form.deeper():
+		s.form.back()
 		return nil
 	}
 	return s.leave()
@@ -138,6 +139,10 @@ func (s *sheet) Help() []keymap.Hint {
 		return []keymap.Hint{{Binding: t.Done}, {Binding: t.NewLine}, {Binding: t.Leave}}
 	}
 	switch s.stage {
+	case asking:
+		if s.form.deeper() {
+			leave.Binding = keymap.Titled(k.Leave, "back")
+		}
 	case loading:
 		return []keymap.Hint{leave}
 	case running:

@@ -48,7 +48,8 @@ func (s *sheet) show(msg reply[viewer.Plan]) {
 		return
 	}
 	s.plan, s.row, s.stale = msg.Value, msg.Value.Row, ""
-	s.planned = s.now()
+	s.planned, s.revealed = s.now(), s.reveal
+	s.plans++
 	s.form.fill(s.plan)
 	s.arrange()
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/flowtui/flowtui/keymap"
 	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views/theme"
 	"github.com/flowtui/flowtui/views/widget"
@@ -20,12 +19,14 @@ func (s *sheet) inner() int { return max(1, s.boxWidth()-4) }
 // arrange gives the text the room that the other parts leave, and makes it
 // anew when it is another text or another width.
 func (s *sheet) arrange() {
-	of := fmt.Sprint(s.form.subject(), s.plan.Version, s.reveal)
-	if of != s.paneOf {
+	text := paneText{s.form.subject(), s.plan.Version, s.revealed}
+	drawn := fmt.Sprint(text, s.plans, s.inner())
+	if text != s.shown {
+		s.shown = text
 		s.pane.Reset()
 	}
-	if of != s.paneOf || s.paneWidth != s.inner() {
-		s.paneOf, s.paneWidth = of, s.inner()
+	if drawn != s.drawn {
+		s.drawn = drawn
 		s.pane.SetLines(nil)
 		if s.plan.Run != "" {
 			s.pane.SetLines(s.form.content(s.inner()))
@@ -73,7 +74,8 @@ func (s *sheet) below() []string {
 		lines = append(lines, s.form.inputs(s.inner())...)
 	}
 	lines = append(lines, s.status()...)
-	return append(lines, s.keyLine())
+	lines = append(lines, s.notYet()...)
+	return append(lines, keyLine(s.styles, s.Help(), s.inner()))
 }
 
 // status tells what happens, what went wrong and what changed.
@@ -116,32 +118,14 @@ func (s *sheet) status() []string {
 	return lines
 }
 
-// keyLine shows the keys of the sheet; the one that confirms stays visible,
-// with the reason when it is off.
-func (s *sheet) keyLine() string {
-	hints := s.Help()
-	if len(hints) == 0 {
-		return ""
+// notYet is the key that confirms, greyed, with the reason why it does nothing.
+func (s *sheet) notYet() []string {
+	h := s.confirmHint()
+	if s.stage != asking || h.Off == "" {
+		return nil
 	}
-	first := hints[0]
-	if first.Off == "" {
-		return keyLine(s.styles, hints, s.inner())
-	}
-	off := fmt.Sprintf("%s %s: %s", first.Binding.Help().Key, first.Binding.Help().Desc, first.Off)
-	rest := keyWidth(hints[1:])
-	off = widget.Cut(widget.Plain(off), max(s.inner()/3, s.inner()-rest-2), s.styles.Ellipsis)
-	left := s.styles.Muted.Render(off)
-	return " " + left + " " + keyLine(s.styles, hints[1:], s.inner()-widget.Width(off)-2)
-}
-
-func keyWidth(hints []keymap.Hint) int {
-	n := 0
-	for _, h := range hints {
-		if !h.More && h.Off == "" {
-			n += widget.Width(keyText(h)) + 2
-		}
-	}
-	return n
+	text := fmt.Sprintf("%s %s: not yet, %s", h.Binding.Help().Key, h.Binding.Help().Desc, h.Off)
+	return []string{s.styles.Muted.Render(widget.Cut(widget.Plain(text), s.inner(), s.styles.Ellipsis))}
 }
 
 // command is the command line that does the same.
