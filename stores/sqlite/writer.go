@@ -85,18 +85,19 @@ func (s *Store) transact(ctx context.Context, f func(tx) error) error {
 		return err
 	}
 	free := context.WithoutCancel(ctx)
-	if _, err := w.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+	if _, err := (tx{ctx, w}).exec("BEGIN IMMEDIATE"); err != nil {
 		w.rollback(free) // it may have begun although it reports the end of ctx
 		if primary(code(err)) != lib.SQLITE_BUSY && ctx.Err() == nil {
 			s.dropWriter()
 		}
 		return err
 	}
-	if err := f(tx{free, w}); err != nil {
+	t := tx{free, w}
+	if err := f(t); err != nil {
 		w.rollback(free)
 		return err
 	}
-	if _, err := w.conn.ExecContext(free, "COMMIT"); err != nil {
+	if _, err := t.exec("COMMIT"); err != nil {
 		w.rollback(free)
 		return commitError(err)
 	}
