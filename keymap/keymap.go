@@ -65,8 +65,13 @@ type Detail struct {
 	Tabs
 	Actions
 	Open        key.Binding // the thing under the cursor
-	Left, Right key.Binding // through time
+	Left, Right key.Binding // through time; in a tree, into it and out of it
+	Before      key.Binding // the step before, on every tab
+	After       key.Binding
+	Latest      key.Binding
 	Search      key.Binding
+	NextMatch   key.Binding
+	PrevMatch   key.Binding
 	Reveal      key.Binding
 	Diff        key.Binding
 	Fold        key.Binding
@@ -154,7 +159,8 @@ func (l List) Bindings() []key.Binding {
 
 // Bindings lists the group in the order of the help overlay.
 func (d Detail) Bindings() []key.Binding {
-	own := []key.Binding{d.Open, d.Left, d.Right, d.Search, d.Reveal, d.Diff, d.Fold}
+	own := []key.Binding{d.Open, d.Left, d.Right, d.Before, d.After, d.Latest, d.Search, d.NextMatch, d.PrevMatch,
+		d.Reveal, d.Diff, d.Fold}
 	return join(own, d.Actions.Bindings(), d.Nav.Bindings(), d.Tabs.Bindings())
 }
 

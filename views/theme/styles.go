@@ -39,6 +39,8 @@ type Styles struct {
 type Glyphs struct {
 	Cursor, Caret, Ellipsis, Dot, Check, More  string
 	Rule, Bar                                  string
+	Block, Cross, Wait                         string // of a timeline: work, cut off, nothing for long
+	Opened, Closed                             string // of a tree
 	TopLeft, TopRight, BottomLeft, BottomRight string
 }
 
@@ -89,9 +91,11 @@ func (s *Styles) Tone(t Tone) lipgloss.Style {
 func glyphs(ascii bool) Glyphs {
 	if ascii {
 		return Glyphs{Cursor: ">", Caret: "|", Ellipsis: "~", Dot: "-", Check: "ok", More: "v", Rule: "-", Bar: "|",
+			Block: "#", Cross: "x", Wait: "-", Opened: "v", Closed: ">",
 			TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+"}
 	}
 	return Glyphs{Cursor: "▸", Caret: "▏", Ellipsis: "…", Dot: "·", Check: "✓", More: "↓", Rule: "─", Bar: "│",
+		Block: "▇", Cross: "╳", Wait: "┄", Opened: "▾", Closed: "▸",
 		TopLeft: "┌", TopRight: "┐", BottomLeft: "└", BottomRight: "┘"}
 }
 
