@@ -300,7 +300,7 @@ type VerifyRequest struct {
 // StateView is a state at one step.
 type StateView struct {
 	Step   int64
-	JSON   json.RawMessage // secrets masked unless revealed; numbers as stored
+	JSON   json.RawMessage `mask:"done"` // secrets masked unless revealed; numbers as stored
 	Size   int64           // bytes as stored
 	Masked int             // how many values are masked
 	Lines  []Line          // the same as a tree, bounded

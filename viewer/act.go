@@ -1,0 +1,252 @@
+package viewer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/tool"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// Act does what is asked. A flow that fails or pauses again after the action
+// was accepted is no error; the outcome says so. Progress is told in order and
+// must not block; it may be nil.
+func (s *Service) Act(ctx context.Context, r Request, progress func(Progress)) (Outcome, error) {
+	a, k, err := s.at(r.Ref)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if err := s.writable(a, k); err != nil {
+		return Outcome{}, err
+	}
+	g, err := s.glimpse(ctx, a, k)
+	if err != nil {
+		return Outcome{}, s.absent(k, err)
+	}
+	if g.verdict == Regressed {
+		return Outcome{}, Problem{Code: codeCorrupt, Message: g.reason, Run: k.Run, Hint: "nothing is done with it"}
+	}
+	if r.Version, err = s.bind(ctx, a, k, r.Version); err != nil {
+		return Outcome{}, s.absent(k, err)
+	}
+	t := &teller{s: s, progress: progress}
+	o, err := s.perform(ctx, a, k, g.head, r, t)
+	if err != nil {
+		return Outcome{}, t.wrap(err)
+	}
+	t.tell("completed", o.Outcome)
+	return out(s, o, false), nil
+}
+
+// writable refuses every action where nothing may be written. It is the only
+// place that does.
+func (s *Service) writable(a *attachment, k stores.Key) error {
+	why := s.refusals(a, stores.Head{}).write
+	if why == "" {
+		return nil
+	}
+	return Problem{Code: codeRefused, Message: why, Run: k.Run, Hint: "nothing was saved"}
+}
+
+// bind turns the version of a list's row into that of a plan. The plan is read
+// first: what changes after it is refused by the engine, and what changed
+// before it shows in the list entry.
+func (s *Service) bind(ctx context.Context, a *attachment, k stores.Key, version string) (string, error) {
+	seen, isRow := strings.CutPrefix(version, rowVersion)
+	if !isRow {
+		return version, nil
+	}
+	p, err := engine.MakePlan(ctx, a.store, s.o.Keys, k)
+	if err != nil {
+		return "", err
+	}
+	h, err := s.head(ctx, a, k)
+	if err != nil {
+		return "", err
+	}
+	if fingerprint(h) != seen {
+		return "", &engine.Error{
+			Class: engine.ErrCheckpointConflict, Key: k, Hint: "look at it again before you act",
+			Reason: fmt.Sprintf("changed since you looked: it is %s at step %d, segment %d", h.Status, h.Step, h.Segment),
+		}
+	}
+	return p.Version, nil
+}
+
+func (s *Service) perform(ctx context.Context, a *attachment, k stores.Key, h stores.Head, r Request, t *teller) (Outcome, error) {
+	switch r.Action {
+	case Approve, Deny, Answer:
+		return s.decide(ctx, a, k, h, r, t)
+	case Resolve:
+		return s.resolve(ctx, a, k, r, t)
+	case Recover:
+		return s.recover(ctx, a, k, h, r, t)
+	}
+	return Outcome{}, Problem{Code: codeUsage, Message: fmt.Sprintf("there is no action %q", r.Action), Run: k.Run}
+}
+
+func (s *Service) decide(ctx context.Context, a *attachment, k stores.Key, h stores.Head, r Request, t *teller) (Outcome, error) {
+	d := engine.Decide{Type: string(r.Action), ID: r.Target, Value: r.Value, By: s.o.By, Note: r.Note, Version: r.Version, Identity: s.o.Identity}
+	if err := s.asStored(ctx, a, k, &d); err != nil {
+		return Outcome{}, err
+	}
+	if r.NoRun {
+		runner, err := s.runner(a, nil, t)
+		if err != nil {
+			return Outcome{}, err
+		}
+		res, err := runner.Record(ctx, k, d)
+		if err != nil {
+			return Outcome{}, err
+		}
+		return outcomeOf(res, fmt.Sprintf("the decision is stored with step %d; nothing was run", res.Step)), nil
+	}
+	f, tools, err := s.flow(h)
+	if err != nil {
+		problem := explain(err)
+		problem.Hint += "; or store the decision only, with --no-run"
+		return Outcome{}, problem
+	}
+	runner, err := s.runner(a, tools, t)
+	if err != nil {
+		return Outcome{}, err
+	}
+	res, err := runner.Resume(ctx, f, k, d)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return outcomeOf(res, pastTense(r.Action)+"; "+standing(res)), nil
+}
+
+// asStored finds the names and choices that the operator was shown scrubbed or
+// masked, and puts back what is stored.
+func (s *Service) asStored(ctx context.Context, a *attachment, k stores.Key, d *engine.Decide) error {
+	c, err := a.store.Latest(ctx, k)
+	if err != nil {
+		return s.absent(k, err)
+	}
+	body, err := engine.DecodeCheckpoint(c)
+	if err != nil {
+		return nil // the engine says what is wrong with it
+	}
+	shown := boundary{mask: true, scrub: !s.o.Raw}
+	var ids []string
+	for _, w := range body.Waiting {
+		ids = append(ids, w.ID, w.Key)
+	}
+	d.ID = original(d.ID, ids, shown)
+	var answer string
+	if json.Unmarshal(d.Value, &answer) != nil {
+		return nil
+	}
+	for _, w := range body.Waiting {
+		if w.Type != engine.WaitInterrupt || d.ID != "" && d.ID != w.ID && d.ID != w.Key {
+			continue
+		}
+		if choice := original(answer, w.Choices, shown); choice != answer {
+			d.Value = quote(choice)
+		}
+	}
+	return nil
+}
+
+// original is the one name that looks like shown, or shown itself.
+func original(shown string, names []string, b boundary) string {
+	found := ""
+	for _, n := range names {
+		switch {
+		case n == shown:
+			return shown
+		case n != "" && b.text(n) == shown && found == "":
+			found = n
+		case n != "" && b.text(n) == shown && found != n:
+			return shown // two look the same: the engine refuses the name
+		}
+	}
+	if found != "" {
+		return found
+	}
+	return shown
+}
+
+func (s *Service) resolve(ctx context.Context, a *attachment, k stores.Key, r Request, t *teller) (Outcome, error) {
+	rows, err := a.store.Calls(ctx, k, 0)
+	if err != nil {
+		return Outcome{}, err
+	}
+	var open []string
+	for _, c := range engine.FoldCalls(rows) {
+		if c.Doubtful() {
+			open = append(open, c.ID)
+		}
+	}
+	call := original(r.Target, open, boundary{mask: true, scrub: !s.o.Raw})
+	if call == "" && len(open) == 1 {
+		call = open[0]
+	}
+	switch {
+	case call == "":
+		return Outcome{}, Problem{Code: codeUsage, Message: "name the call that you mean", Run: k.Run, Hint: "in doubt: " + strings.Join(open, ", ")}
+	case !r.NotRun && len(bytes.TrimSpace(r.Value)) == 0:
+		return Outcome{}, Problem{Code: codeUsage, Message: "say what the call returned, or that it did not run", Run: k.Run}
+	case r.NotRun && len(r.Value) > 0:
+		return Outcome{}, Problem{Code: codeUsage, Message: "a call that did not run has no result", Run: k.Run}
+	}
+	runner, err := s.runner(a, nil, t)
+	if err != nil {
+		return Outcome{}, err
+	}
+	res := engine.Resolution{Call: call, Result: json.RawMessage(r.Value), NotRun: r.NotRun, By: s.o.By, Note: r.Note, Version: r.Version}
+	if err := runner.Resolve(ctx, k, res); err != nil {
+		return Outcome{}, err
+	}
+	text := call + " is recorded with its result; a recovery does not run it again"
+	if r.NotRun {
+		text = call + " is recorded as not run; a recovery runs it once"
+	}
+	return s.standingNow(ctx, a, k, text)
+}
+
+// standingNow is the outcome of an action that ran nothing.
+func (s *Service) standingNow(ctx context.Context, a *attachment, k stores.Key, text string) (Outcome, error) {
+	g, err := s.glimpse(ctx, a, k)
+	if err != nil {
+		return Outcome{}, err
+	}
+	row := s.row(g)
+	return Outcome{
+		Run: k.Run, Status: row.Status, Outcome: text, Step: row.Step, Segment: row.Segment,
+		Replayed: []string{}, Rerun: []string{}, Unreplayed: []string{}, Waiting: row.Waiting,
+	}, nil
+}
+
+func (s *Service) recover(ctx context.Context, a *attachment, k stores.Key, h stores.Head, r Request, t *teller) (Outcome, error) {
+	f, tools, err := s.flow(h)
+	if err != nil {
+		return Outcome{}, err
+	}
+	runner, err := s.runner(a, tools, t)
+	if err != nil {
+		return Outcome{}, err
+	}
+	o := engine.RecoverOptions{Identity: s.o.Identity, RerunInDoubt: r.RerunInDoubt, Takeover: r.Takeover, Version: r.Version, By: s.o.By, Note: r.Note}
+	res, err := runner.Recover(ctx, f, k, o)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return outcomeOf(res, standing(res)), nil
+}
+
+// runner makes a worker for one action. Each has a name of its own, so that
+// two actions at a time do not share a lease.
+func (s *Service) runner(a *attachment, tools *tool.Registry, t *teller) (*engine.Runner, error) {
+	c := engine.Config{
+		Store: a.store, Keys: s.o.Keys, Tools: tools, Clock: engine.Clock(s.o.Clock), Events: t.event,
+		Worker: fmt.Sprintf("%s#%d", s.o.Worker, s.workers.Add(1)),
+	}
+	return engine.New(c)
+}

@@ -1,0 +1,165 @@
+package viewer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// open finds the format of spec and opens it. The first match wins.
+func (r Registry) open(ctx context.Context, spec string, readOnly bool) (stores.Store, Format, error) {
+	var looked, found []string
+	var failed error
+	for _, f := range r {
+		looked = append(looked, f.Name)
+		match, what, err := f.Sniff(ctx, spec)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, stores.ErrNotFound):
+			return nil, f, missing(spec)
+		case err != nil:
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", f.Name, err))
+		case match:
+			s, err := f.Open(ctx, spec, readOnly)
+			if errors.Is(err, fs.ErrNotExist) {
+				err = missing(spec)
+			}
+			return s, f, err
+		case what != "" && !slices.Contains(found, what):
+			found = append(found, what)
+		}
+	}
+	if failed != nil {
+		return nil, Format{}, fmt.Errorf("%s: %w", spec, failed)
+	}
+	if len(found) == 0 {
+		found = []string{"nothing that is known"}
+	}
+	return nil, Format{}, Problem{
+		Code:    "failed",
+		Message: fmt.Sprintf("%s is not a store: looked for %s; found %s", spec, strings.Join(looked, ", "), strings.Join(found, "; ")),
+		Hint:    "give the path or the URL of a store",
+	}
+}
+
+func missing(spec string) error {
+	return Problem{Code: "not-found", Message: "there is nothing at " + spec, Hint: "check the path: a store is never created by looking at it"}
+}
+
+// attachment is one attached store.
+type attachment struct {
+	label  string
+	spec   string
+	format Format
+	store  stores.Store
+	key    string // for StoreInfo
+
+	mu   sync.Mutex
+	info stores.Info
+	down StoreProblem // when it could not be read; zero when it could
+}
+
+// Attach opens the stores. It writes nothing to them.
+func Attach(ctx context.Context, specs []string, o Options) (*Service, error) {
+	s := newService(o)
+	if len(specs) == 0 {
+		return nil, Problem{Code: "usage", Message: "no store was given", Hint: "give the path or the URL of a store"}
+	}
+	for _, spec := range specs {
+		store, f, err := s.o.Formats.open(ctx, spec, o.ReadOnly)
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		a := &attachment{label: s.label(spec), spec: spec, format: f, store: store}
+		s.stores = append(s.stores, a)
+		if a.info, err = store.Info(ctx); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		a.key = s.keyState(ctx, a)
+	}
+	return s, nil
+}
+
+// label is a short name that no other store has.
+func (s *Service) label(spec string) string {
+	name := spec
+	if _, rest, ok := strings.Cut(spec, "://"); ok {
+		name = rest[strings.LastIndexByte(rest, '@')+1:]
+		name, _, _ = strings.Cut(name, "?")
+	} else if base := filepath.Base(spec); base != "." && base != string(filepath.Separator) {
+		name = base
+	}
+	name, _ = maskText(Scrub(name))
+	label := name
+	for n := 2; slices.ContainsFunc(s.stores, func(a *attachment) bool { return a.label == label }); n++ {
+		label = fmt.Sprintf("%s (%d)", name, n)
+	}
+	return label
+}
+
+// keyState says whether the key at hand fits the store, by its newest run.
+func (s *Service) keyState(ctx context.Context, a *attachment) string {
+	if a.format.Unsigned {
+		return "unsigned"
+	}
+	id := s.o.Keys.ID()
+	if id == "" {
+		return "no key"
+	}
+	name := "key " + id[:4]
+	lister, ok := a.store.(stores.Lister)
+	if !ok {
+		return name
+	}
+	page, err := lister.List(ctx, stores.Query{Filter: stores.Filter{Owner: stores.AnyOwner}, Limit: 1})
+	if err != nil || len(page.Heads) == 0 {
+		return name
+	}
+	if engine.CheckHead(s.o.Keys, page.Heads[0]) != nil {
+		return name + " does not fit"
+	}
+	return name + " ok"
+}
+
+// id is the store's own id, "" while nothing was ever written to it.
+func (a *attachment) id(ctx context.Context) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.info.ID == "" {
+		if info, err := a.store.Info(ctx); err == nil {
+			a.info = info
+		}
+	}
+	return a.info.ID
+}
+
+// leases reports whether the store tells who works on a run.
+func (a *attachment) leases() bool {
+	_, ok := a.store.(stores.Leaser)
+	return ok
+}
+
+// Stores describes the attached stores, in the order in which they were given.
+func (s *Service) Stores() []StoreInfo {
+	var infos []StoreInfo
+	for _, a := range s.stores {
+		a.mu.Lock()
+		i := StoreInfo{
+			Label: a.label, Format: a.info.Format, Location: a.info.Location, ReadOnly: a.info.ReadOnly || s.o.ReadOnly,
+			Why: a.info.Why, Key: a.key, Owner: s.o.Owner, NoLease: !a.leases(),
+		}
+		a.mu.Unlock()
+		if s.o.ReadOnly {
+			i.Why = readOnlyWhy
+		}
+		infos = append(infos, i)
+	}
+	return out(s, infos, false)
+}

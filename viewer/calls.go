@@ -1,0 +1,124 @@
+package viewer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// Calls returns the calls of a run in the order in which they were made.
+func (s *Service) Calls(ctx context.Context, ref Ref, reveal bool) ([]Call, error) {
+	a, k, err := s.at(ref)
+	if err != nil {
+		return nil, err
+	}
+	g, err := s.glimpse(ctx, a, k)
+	if err != nil {
+		return nil, s.absent(k, err)
+	}
+	rows, err := a.store.Calls(ctx, k, 0)
+	if err != nil {
+		return nil, err
+	}
+	folded := engine.FoldCalls(rows)
+	g.calls = folded
+	calls := callsOf(folded, s.facts(g), reveal)
+	return out(s, calls, reveal), nil
+}
+
+// absent says which run is not there.
+func (s *Service) absent(k stores.Key, err error) error {
+	if errors.Is(err, stores.ErrNotFound) && !errors.Is(err, engine.ErrCheckpointNotFound) {
+		return &engine.Error{Class: engine.ErrCheckpointNotFound, Key: k, Hint: "see flowtui ls for the runs of this owner", Err: err}
+	}
+	return err
+}
+
+func callsOf(list []engine.CallInfo, f facts, reveal bool) []Call {
+	calls := []Call{}
+	for _, c := range list {
+		calls = append(calls, callOf(c, f, reveal))
+	}
+	return calls
+}
+
+// callOf is one call for showing. In doubt are only calls of the superstep
+// that the run stands in, once no worker is on it.
+func callOf(c engine.CallInfo, f facts, reveal bool) Call {
+	v := Call{
+		ID: c.ID, Step: c.Step, Segment: c.Segment, N: c.N, Node: c.Node, Ordinal: c.Ordinal, Tool: c.Tool, Idempotent: c.Idempotent,
+		Args: asJSON(c.Args), Status: string(c.Status), Result: asJSON(c.Result), Error: c.Error, By: c.By,
+		Started: moment(c.Started), Ended: moment(c.Ended),
+	}
+	v.InDoubt = c.Doubtful() && c.Step == f.base && f.inDoubt()
+	switch {
+	case v.InDoubt:
+		v.Why = c.Doubt()
+	case c.Status == stores.CallResolved && c.NotRun:
+		v.Why = "an operator said that it did not run"
+	case c.Status == stores.CallResolved:
+		v.Why = "an operator said what it returned"
+	default:
+		v.Why = c.Why
+	}
+	if c.Note != "" {
+		v.Why += ": " + c.Note
+	}
+	if !reveal {
+		args, result := maskJSON(v.Args), maskJSON(v.Result)
+		v.Args, v.Result, v.Masked = args.JSON, result.JSON, args.Count()+result.Count()
+	}
+	return v
+}
+
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// Events returns a run's log after the event with number after.
+func (s *Service) Events(ctx context.Context, ref Ref, after int64) ([]Event, error) {
+	a, k, err := s.at(ref)
+	if err != nil {
+		return nil, err
+	}
+	log, ok := a.store.(stores.EventLog)
+	if !ok {
+		return []Event{}, nil
+	}
+	events := []Event{}
+	for {
+		rows, err := log.Events(ctx, k, after, 0)
+		if err != nil && !errors.Is(err, stores.ErrNotFound) {
+			return nil, err
+		}
+		start := after
+		for _, e := range rows {
+			after = max(after, e.N)
+			events = append(events, eventOf(e))
+		}
+		if after == start {
+			break
+		}
+	}
+	if len(events) == 0 {
+		if _, err := s.head(ctx, a, k); err != nil {
+			return nil, s.absent(k, err)
+		}
+	}
+	return out(s, events, false), nil
+}
+
+func eventOf(e stores.Event) Event {
+	v := Event{N: e.N, Time: e.Time.UTC(), Type: e.Type, Data: asJSON(e.Payload)}
+	if e.Bad != "" {
+		v.Type, v.Data = unreadable, quote(e.Bad)
+	}
+	return v
+}

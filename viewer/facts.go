@@ -1,0 +1,86 @@
+package viewer
+
+import (
+	"time"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// unreadable is the status of a run whose list entry cannot be read.
+const unreadable = "unreadable"
+
+// facts are what is known of a run: the one input of badges, of why and next,
+// and of the offers. Lists, details and plans make them in the same way.
+type facts struct {
+	status  string
+	verdict Verdict
+	reason  string // what does not verify, one sentence
+
+	step, base, segment int64
+	at                  []string
+	waiting             []Waiting // approvals and interrupts
+	since               time.Time // when it began to wait, zero when unknown
+	doubts              []engine.CallInfo
+	resolved            []string // calls of the superstep that an operator resolved
+	stored              int      // decisions stored and not spent
+	worker              string
+	failure             string
+
+	updated  time.Time
+	now      time.Time
+	leases   bool          // the store tells who works on a run
+	lease    *stores.Lease // live
+	lapsed   *stores.Lease // expired
+	refusals refusals
+}
+
+// refusals are reasons why actions are not possible that do not lie in the
+// run's own rows, "" where there is none.
+type refusals struct {
+	write    string // read-only
+	flow     string // the flow cannot go on here
+	identity string // it runs for somebody else
+}
+
+func (f facts) running() bool { return f.status == string(stores.StatusRunning) }
+func (f facts) paused() bool  { return f.status == string(stores.StatusPaused) }
+func (f facts) final() bool   { return stores.Status(f.status).Final() }
+
+// quiet is how long a run may be silent where no lease tells who works on it.
+const quiet = time.Minute
+
+// pulse is what is known about a worker being on the run.
+type pulse int
+
+const (
+	gone    pulse = iota // nobody has the lease, or it is silent for too long
+	alive                // a live lease
+	maybe                // no leases here, and it was updated just now
+	skewed               // no leases here, and its last update is in the future
+	settled              // the run does not need a worker
+)
+
+func (f facts) pulse() pulse {
+	silent := f.now.Sub(f.updated)
+	switch {
+	case !f.running():
+		return settled
+	case f.lease != nil:
+		return alive
+	case f.leases:
+		return gone
+	case silent < -quiet:
+		return skewed
+	case silent < quiet:
+		return maybe
+	}
+	return gone
+}
+
+// inDoubt reports whether a person has to say what became of a call. While a
+// worker may still be on it, the call is merely under way.
+func (f facts) inDoubt() bool {
+	p := f.pulse()
+	return len(f.doubts) > 0 && (p == gone || p == skewed)
+}

@@ -1,0 +1,336 @@
+package viewer
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// The bounds of one page.
+const (
+	defaultPage = 100
+	maxPage     = 1000
+	// maxWalk is how many heads of one store are read for one page that is
+	// filtered or sorted by more than the store can do.
+	maxWalk = 2000
+)
+
+// cursor is Page.Next, decoded.
+type cursor struct {
+	Tab   Tab             `json:"t"`
+	Marks map[string]mark `json:"m"`           // by label of the store
+	Shown *sortKey        `json:"s,omitempty"` // needs-you: the last row that was shown
+}
+
+func (c cursor) String() string {
+	b, _ := json.Marshal(c) // strings and numbers always encode
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func parseCursor(s string, tab Tab) (cursor, error) {
+	c := cursor{Tab: tab, Marks: map[string]mark{}}
+	if s == "" {
+		return c, nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err == nil {
+		err = json.Unmarshal(b, &c)
+	}
+	if err != nil || c.Tab != tab || c.Marks == nil {
+		return c, Problem{Code: "usage", Message: "this cursor is not of this list"}
+	}
+	return c, nil
+}
+
+// List returns one page of runs over all attached stores. It reads list
+// entries only, and the calls of supersteps that may be in doubt.
+func (s *Service) List(ctx context.Context, q Query) (Page, error) {
+	if q.Tab == "" {
+		q.Tab = TabAll
+	}
+	if q.Limit == 0 {
+		q.Limit = defaultPage
+	}
+	if q.Limit < 0 || q.Limit > maxPage {
+		return Page{}, Problem{Code: "usage", Message: fmt.Sprintf("limit %d, it goes from 1 to %d", q.Limit, maxPage)}
+	}
+	filter, ok := s.filter(q)
+	if !ok {
+		return Page{}, Problem{Code: "usage", Message: fmt.Sprintf("there is no tab %q", q.Tab)}
+	}
+	c, err := parseCursor(q.Cursor, q.Tab)
+	if err != nil {
+		return Page{}, err
+	}
+	var page Page
+	if q.Tab == TabNeedsYou {
+		page, err = s.needsYou(ctx, q, filter, c)
+	} else {
+		page, err = s.newest(ctx, q, filter, c)
+	}
+	if err != nil {
+		return Page{}, err
+	}
+	if page.Rows == nil {
+		page.Rows = []Row{}
+	}
+	return out(s, page, false), nil
+}
+
+// filter is what a store is asked for; what it cannot tell is left to the rows.
+func (s *Service) filter(q Query) (stores.Filter, bool) {
+	f := stores.Filter{Owner: q.Owner, Text: q.Text}
+	if f.Owner == "" {
+		f.Owner = s.o.Owner
+	}
+	switch q.Tab {
+	case TabAll:
+	case TabNeedsYou:
+		f.Statuses = []stores.Status{stores.StatusRunning, stores.StatusPaused, stores.StatusFailed}
+	case TabInDoubt:
+		f.Statuses, f.Open = []stores.Status{stores.StatusRunning}, true
+	case TabRunning:
+		f.Statuses = []stores.Status{stores.StatusRunning}
+	case TabPaused:
+		f.Statuses = []stores.Status{stores.StatusPaused}
+	case TabFailed:
+		f.Statuses = []stores.Status{stores.StatusFailed}
+	case TabDone:
+		f.Statuses = []stores.Status{stores.StatusDone}
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+func (s *Service) streams(f stores.Filter, size int, c cursor) []*stream {
+	var list []*stream
+	for _, a := range s.stores {
+		list = append(list, &stream{at: a, filter: f, size: size, mark: c.Marks[a.label]})
+	}
+	return list
+}
+
+// fillAll loads what is missing from all stores at once, so that a slow one
+// costs its own time only.
+func fillAll(ctx context.Context, list []*stream) {
+	var wg sync.WaitGroup
+	for _, t := range list {
+		if len(t.page) > 0 || t.mark.End || t.err != nil {
+			continue
+		}
+		wg.Go(func() {
+			if len(list) > 1 {
+				ctx, stop := context.WithTimeout(ctx, storePatience)
+				defer stop()
+				t.fill(ctx)
+				return
+			}
+			t.fill(ctx)
+		})
+	}
+	wg.Wait()
+}
+
+// newest merges the stores by newest update.
+func (s *Service) newest(ctx context.Context, q Query, f stores.Filter, c cursor) (Page, error) {
+	list := s.streams(f, q.Limit, c)
+	var page Page
+	for len(page.Rows) < q.Limit {
+		fillAll(ctx, list)
+		t := first(list)
+		if t == nil {
+			break
+		}
+		row, keep, err := s.listed(ctx, t, q)
+		if err != nil {
+			t.err = err
+			continue
+		}
+		if keep {
+			page.Rows = append(page.Rows, row)
+		}
+		if t.read >= maxWalk && !keep {
+			break // a filter that finds little: go on with the next page
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return page, err
+	}
+	if q.Check {
+		s.checkPage(ctx, &page)
+	}
+	page.Problems = s.problems(list)
+	page.Next = nextOf(cursor{Tab: q.Tab}, list)
+	return page, nil
+}
+
+// listed makes the row of a stream's next head, and reports whether the tab wants it.
+func (s *Service) listed(ctx context.Context, t *stream, q Query) (Row, bool, error) {
+	g, err := s.look(ctx, t.at, t.page[0])
+	if err != nil {
+		t.page = nil
+		return Row{}, false, err
+	}
+	t.pop()
+	row := s.row(g)
+	return row, q.Tab != TabInDoubt || row.has(InDoubt), nil
+}
+
+// nextOf is the cursor behind what the streams gave, "" when all have ended.
+// A store that failed is asked again from where it was.
+func nextOf(c cursor, list []*stream) string {
+	c.Marks = map[string]mark{}
+	more := false
+	for _, t := range list {
+		if t.loaded && len(t.page) == 0 && t.next == "" {
+			t.mark.End = true
+		}
+		c.Marks[t.at.label] = t.mark
+		more = more || !t.mark.End && t.err == nil
+	}
+	if !more {
+		return ""
+	}
+	return c.String()
+}
+
+// problems tells which stores could not be read, and since when.
+func (s *Service) problems(list []*stream) []StoreProblem {
+	var out []StoreProblem
+	for _, t := range list {
+		if p, down := s.health(t.at, t.err); down {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (s *Service) health(a *attachment, err error) (StoreProblem, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err == nil {
+		a.down = StoreProblem{}
+		return a.down, false
+	}
+	since := a.down.Since
+	if since.IsZero() {
+		since = s.now()
+	}
+	a.down = StoreProblem{Store: a.label, Problem: s.Explain(err), Since: since}
+	return a.down, true
+}
+
+// checkPage verifies every run of a page and makes its row anew.
+func (s *Service) checkPage(ctx context.Context, page *Page) {
+	s.parallel(ctx, len(page.Rows), func(i int) {
+		r := &page.Rows[i]
+		a, k, err := s.at(r.Ref)
+		if err != nil {
+			return
+		}
+		if _, err := s.inspect(ctx, a, k); err != nil {
+			return // it stays unchecked, or it was deleted meanwhile
+		}
+		if g, err := s.glimpse(ctx, a, k); err == nil {
+			*r = s.row(g)
+		}
+	})
+}
+
+// glimpse reads what a row of one run needs.
+func (s *Service) glimpse(ctx context.Context, a *attachment, k stores.Key) (glimpse, error) {
+	h, err := s.head(ctx, a, k)
+	if err != nil {
+		return glimpse{}, err
+	}
+	return s.look(ctx, a, h)
+}
+
+// verifiers is how many runs are verified at a time.
+const verifiers = 2
+
+// parallel calls f for 0 to n-1, a few at a time, until ctx ends.
+func (s *Service) parallel(ctx context.Context, n int, f func(i int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(verifiers, n) {
+		wg.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for i := range n {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+			close(next)
+			wg.Wait()
+			return
+		}
+	}
+	close(next)
+	wg.Wait()
+}
+
+// Counts returns the numbers of runs for the tabs. All but NeedsYou and InDoubt
+// are counted by the stores. Those two come from the same bounded walk as the
+// list of NeedsYou: beyond 2000 unfinished or failed runs of a store they are
+// lower bounds.
+func (s *Service) Counts(ctx context.Context, q Query) (Counts, error) {
+	q.Tab = TabAll
+	f, _ := s.filter(q)
+	counts := Counts{}
+	for _, tab := range Tabs {
+		counts[tab] = 0
+	}
+	for _, a := range s.stores {
+		n, err := countIn(ctx, a, f)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			continue // List tells the problem
+		}
+		counts[TabRunning] += n[stores.StatusRunning]
+		counts[TabPaused] += n[stores.StatusPaused]
+		counts[TabFailed] += n[stores.StatusFailed]
+		counts[TabDone] += n[stores.StatusDone]
+	}
+	counts[TabAll] = counts[TabRunning] + counts[TabPaused] + counts[TabFailed] + counts[TabDone]
+	q.Tab = TabNeedsYou
+	f, _ = s.filter(q)
+	w, err := s.walk(ctx, f, cursor{Tab: TabNeedsYou})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range w.rows {
+		counts[TabNeedsYou]++
+		if r.has(InDoubt) {
+			counts[TabInDoubt]++
+		}
+	}
+	return counts, nil
+}
+
+func countIn(ctx context.Context, a *attachment, f stores.Filter) (map[stores.Status]int64, error) {
+	if lister, ok := a.store.(stores.Lister); ok {
+		ctx, stop := context.WithTimeout(ctx, storePatience)
+		defer stop()
+		n, err := lister.Count(ctx, f)
+		return n.ByStatus, err
+	}
+	heads, err := a.store.ListUnfinished(ctx, f.Owner)
+	n := map[stores.Status]int64{}
+	for _, h := range heads {
+		if f.Matches(h) {
+			n[h.Status]++
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,77 @@
+package viewer
+
+import (
+	"context"
+	"time"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/seal"
+	"github.com/flowtui/flowtui/engine/tool"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// FlowSource finds the flows that runs go on with. An error of Flow is a
+// sentence that says why there is none.
+type FlowSource interface {
+	Flow(name string) (*engine.Flow, *tool.Registry, error)
+	Names() []string
+}
+
+// Memory remembers how far each run was seen, beyond the life of a process. It
+// must be safe for concurrent use. What was never seen has step -1.
+type Memory interface {
+	Seen(store, owner, run string) (incarnation string, step int64)
+	See(store, owner, run, incarnation string, step int64)
+}
+
+// Options are how stores are attached.
+type Options struct {
+	Formats  Registry
+	Keys     *seal.Keyring // nil: nothing can be verified or acted on
+	Flows    FlowSource    // nil: no run can go on
+	Owner    string        // whose runs are listed; "" is the default owner, "*" all
+	Identity stores.Identity
+	By       string // the operator, for the audit log
+	ReadOnly bool   // refuse every action
+	Clock    func() time.Time
+	// Raw leaves all texts as they are stored, for JSON output, which escapes
+	// them. Otherwise they are scrubbed, see [Scrub]. Secrets are masked in both.
+	Raw      bool
+	Worker   string   // who this process is, for leases and the log
+	Command  string   // how the program was called, for Service.Command
+	KeyFlags []string // flags to repeat in Service.Command, never secrets
+	Memory   Memory   // nil: what was seen is forgotten with the process
+}
+
+func (o Options) withDefaults() Options {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Owner == "" {
+		o.Owner = stores.DefaultOwner
+	}
+	if o.Command == "" {
+		o.Command = "flowtui"
+	}
+	if o.By == "" {
+		o.By = "operator"
+	}
+	if o.Worker == "" {
+		o.Worker = "viewer"
+	}
+	return o
+}
+
+// Format is one kind of store that can be attached.
+type Format struct {
+	Name string
+	// Sniff looks whether spec is a store of this format, and creates nothing.
+	// When it is none, found says what is there instead.
+	Sniff func(ctx context.Context, spec string) (match bool, found string, err error)
+	Open  func(ctx context.Context, spec string, readOnly bool) (stores.Store, error)
+	// Unsigned formats are foreign: their rows never carry signatures.
+	Unsigned bool
+}
+
+// Registry is the formats in the order in which they are tried.
+type Registry []Format

@@ -1,0 +1,105 @@
+package viewer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowtui/flowtui/engine"
+)
+
+// outlook tells what a flow's graph says about what follows. It claims only
+// what does not depend on conditions, and says "may" for the rest.
+type outlook struct {
+	topology engine.Topology
+	known    bool // the store has the graph
+	at       []string
+}
+
+// maxAhead is how many steps are told.
+const maxAhead = 5
+
+// then is what follows the nodes that the run stands at.
+func (o outlook) then() string { return o.after(o.at) }
+
+func (o outlook) after(nodes []string) string {
+	if !o.known || len(nodes) == 0 {
+		return ""
+	}
+	var told []string
+	met := slices.Clone(nodes)
+	for range maxAhead {
+		sure, perhaps := o.next(nodes)
+		switch {
+		case len(sure) == 0 && len(perhaps) == 0:
+			return strings.Join(append(told, "then the run ends"), ", ")
+		case len(perhaps) > 0:
+			may := "then, as its conditions decide, it may go on at " + strings.Join(perhaps, " or ")
+			if len(sure) > 0 {
+				may = "then " + strings.Join(sure, " and ") + ", and it may go on at " + strings.Join(perhaps, " or ")
+			}
+			return strings.Join(append(told, may), ", ")
+		}
+		told = append(told, "then "+strings.Join(sure, " and "))
+		if slices.ContainsFunc(sure, func(id string) bool { return slices.Contains(met, id) }) {
+			return strings.Join(append(told, "again"), ", ")
+		}
+		met, nodes = append(met, sure...), sure
+	}
+	return strings.Join(append(told, "and so on"), ", ")
+}
+
+// next is where the edges of nodes that do not fail lead.
+func (o outlook) next(nodes []string) (sure, perhaps []string) {
+	for _, id := range nodes {
+		conditional := false
+		for _, e := range o.topology.Edges {
+			if e.From != id || e.OnError {
+				continue
+			}
+			if e.Condition != "" || conditional && o.topology.Routing == engine.RouteFirst {
+				perhaps = append(perhaps, e.To...)
+				conditional = conditional || e.Condition != ""
+				if e.Condition == "" {
+					break
+				}
+				continue
+			}
+			sure = append(sure, e.To...)
+			if o.topology.Routing == engine.RouteFirst {
+				break
+			}
+		}
+	}
+	return distinct(sure), distinct(perhaps)
+}
+
+func distinct(ids []string) []string {
+	var out []string
+	for _, id := range ids {
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// onError is where the node's error edges lead.
+func (o outlook) onError(node string) []string {
+	var to []string
+	for _, e := range o.topology.Edges {
+		if e.From == node && e.OnError {
+			to = append(to, e.To...)
+		}
+	}
+	return distinct(to)
+}
+
+// nodeType is what kind of node it is, "" when the graph is not known.
+func (o outlook) nodeType(node string) string {
+	for _, n := range o.topology.Nodes {
+		if n.ID == node {
+			return n.Type
+		}
+	}
+	return ""
+}

@@ -1,0 +1,115 @@
+package viewer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// Plan says what bringing a run on would do. It touches nothing, and verifies
+// the whole run.
+func (s *Service) Plan(ctx context.Context, ref Ref, reveal bool) (Plan, error) {
+	a, k, err := s.at(ref)
+	if err != nil {
+		return Plan{}, err
+	}
+	v, err := s.plan(ctx, a, k, reveal)
+	if err != nil {
+		return Plan{}, s.absent(k, err)
+	}
+	return out(s, v, reveal), nil
+}
+
+func (s *Service) plan(ctx context.Context, a *attachment, k stores.Key, reveal bool) (Plan, error) {
+	before, err := s.head(ctx, a, k)
+	if err != nil {
+		return Plan{}, err
+	}
+	p, err := engine.MakePlan(ctx, a.store, s.o.Keys, k)
+	if err != nil {
+		return Plan{}, err
+	}
+	if !a.format.Unsigned {
+		s.remember(ctx, a, before, verdictOf(p.Findings), p.Findings)
+	}
+	g, err := s.glimpse(ctx, a, k)
+	if err != nil {
+		return Plan{}, err
+	}
+	f := s.facts(g)
+	t, known, err := topology(ctx, a, g.head.Digest)
+	if err != nil {
+		return Plan{}, err
+	}
+	ahead := outlook{topology: t, known: known, at: p.Body.Frontier}
+	v := Plan{
+		Run: k.Run, Action: p.Action, Version: p.Version, Row: s.row(g),
+		Replay: callsOf(p.Replay, f, reveal), Rerun: callsOf(p.Rerun, f, reveal), InDoubt: callsOf(p.InDoubt, f, reveal),
+		Then: ahead.then(), Claims: claims(p),
+	}
+	if n := len(p.Decisions); n > 0 {
+		d := p.Decisions[n-1]
+		v.Decision = &Decision{d.Type, d.ID, d.By, d.Time.UTC(), d.Note}
+	}
+	if p.Lease != nil {
+		v.Lease = &Lease{p.Lease.Holder, p.Lease.Expires.UTC()}
+	}
+	v.Blocked, v.Hint = s.blocked(p, g, f)
+	rows, err := a.store.Calls(ctx, k, p.Checkpoint.Base)
+	if err != nil {
+		return Plan{}, err
+	}
+	v.Review = reviews(p, engine.FoldCalls(rows), ahead, reveal)
+	return v, nil
+}
+
+// verdictOf is the worst of the engine's findings.
+func verdictOf(found []engine.Finding) engine.Verdict {
+	v := Verified
+	for _, f := range found {
+		v = worse(v, Verdict(f.Verdict))
+	}
+	return engine.Verdict(v)
+}
+
+// blocked is why the plan's action would be refused, and what would unblock it.
+// Calls in doubt do not block: they ask for a decision.
+func (s *Service) blocked(p engine.Plan, g glimpse, f facts) (sentence *string, hint string) {
+	block := func(why, hint string) (*string, string) { return &why, hint }
+	switch {
+	case f.final() && !f.verdict.Bad():
+		return block("it has ended, it is "+f.status, "")
+	case f.refusals.write != "" && !f.final():
+		return block(f.refusals.write, "open it where it can be written")
+	case p.Blocked != nil:
+		problem := explain(p.Blocked)
+		return block(strings.TrimPrefix(problem.Message, fmt.Sprintf("run %q: ", p.Key.Run)), problem.Hint)
+	case f.verdict.Bad() || f.verdict == Unsigned:
+		return block(f.trustRefusal(), "see all findings with verify")
+	case f.refusals.identity != "":
+		return block(f.refusals.identity, "give the run's own identity with --user and --principal")
+	}
+	if _, _, err := s.flow(g.head); err != nil {
+		problem := explain(err)
+		if p.Action == engine.PlanResume {
+			problem.Hint += "; or store the decision only, with --no-run"
+		}
+		return block(problem.Message, problem.Hint)
+	}
+	return nil, ""
+}
+
+// claims is the first thing that the plan's action would write.
+func claims(p engine.Plan) string {
+	next := p.Checkpoint.Step + 1
+	switch p.Action {
+	case engine.PlanRecover:
+		return fmt.Sprintf("claims step %d as segment %d; the old worker is cut off", next, p.Checkpoint.Segment+1)
+	case engine.PlanResume:
+		return fmt.Sprintf("stores the decision with step %d", next)
+	}
+	return ""
+}

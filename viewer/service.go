@@ -1,0 +1,86 @@
+package viewer
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// Service is the one façade over the attached stores. It is safe for
+// concurrent use.
+type Service struct {
+	o       Options
+	stores  []*attachment
+	workers atomic.Int64 // actions so far, each is a worker of its own
+
+	mu       sync.Mutex
+	verdicts map[Ref]checked
+	seen     map[Ref]sighting
+}
+
+func newService(o Options) *Service {
+	return &Service{o: o.withDefaults(), verdicts: map[Ref]checked{}, seen: map[Ref]sighting{}}
+}
+
+const readOnlyWhy = "flowtui was started with --read-only"
+
+// Close releases the stores.
+func (s *Service) Close() error {
+	var errs []error
+	for _, a := range s.stores {
+		errs = append(errs, a.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Service) now() time.Time { return s.o.Clock().UTC() }
+
+// Find names a run for the command line: in the first attached store, of the
+// given owner or the Service's.
+func (s *Service) Find(run, owner string) Ref {
+	r := Ref{Owner: owner, Run: run}
+	if r.Owner == "" {
+		r.Owner = s.o.Owner
+	}
+	if r.Owner == stores.AnyOwner {
+		r.Owner = stores.DefaultOwner
+	}
+	if len(s.stores) > 0 {
+		r.Store = s.stores[0].label
+	}
+	return r
+}
+
+// at is the store and the key of a run.
+func (s *Service) at(ref Ref) (*attachment, stores.Key, error) {
+	k := stores.Key{Owner: ref.Owner, Run: ref.Run}
+	if k.Owner == "" {
+		k.Owner = stores.DefaultOwner
+	}
+	a, err := s.attached(ref.Store)
+	if err == nil {
+		err = k.Validate()
+	}
+	return a, k, err
+}
+
+func (s *Service) attached(label string) (*attachment, error) {
+	for _, a := range s.stores {
+		if a.label == label || label == "" {
+			return a, nil
+		}
+	}
+	return nil, Problem{Code: "not-found", Message: fmt.Sprintf("no store %q is attached", label)}
+}
+
+func (a *attachment) ref(k stores.Key) Ref { return Ref{Store: a.label, Owner: k.Owner, Run: k.Run} }
+
+// out lets a value leave the Service.
+func out[T any](s *Service, v T, reveal bool) T {
+	boundary{mask: !reveal, scrub: !s.o.Raw}.apply(&v)
+	return v
+}

@@ -1,0 +1,226 @@
+package viewer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/stores"
+)
+
+const (
+	// inlineBytes is how much history is read and verified to show a run. What
+	// is larger is verified on demand, with progress, see Verify.
+	inlineBytes = 64 << 20
+	// freshFor is how long a verdict is shown without verifying again.
+	freshFor = 30 * time.Second
+	// graphBytes is how large a checkpoint may be for its visits to be drawn.
+	graphBytes = 8 << 20
+)
+
+// Show returns one run: its row, its history and its graph.
+func (s *Service) Show(ctx context.Context, ref Ref) (Detail, error) {
+	a, k, err := s.at(ref)
+	if err != nil {
+		return Detail{}, err
+	}
+	steps, size, err := s.steps(ctx, a, k)
+	if err != nil {
+		return Detail{}, s.absent(k, err)
+	}
+	c, err := s.recall(ctx, a, k, size <= inlineBytes)
+	if err != nil {
+		return Detail{}, s.absent(k, err)
+	}
+	g, err := s.glimpse(ctx, a, k)
+	if err != nil {
+		return Detail{}, s.absent(k, err)
+	}
+	h := g.head
+	d := Detail{
+		Row: s.row(g), Digest: h.Digest, Error: g.body.Error, Findings: slices.Clone(c.all), History: []HistoryStep{},
+		Identity: Identity{User: h.User, Thread: h.Thread, Principal: h.Principal},
+	}
+	for _, step := range steps {
+		d.History = append(d.History, historyStep(step, c))
+	}
+	if size <= inlineBytes {
+		if err := s.fillHistory(ctx, a, k, d.History); err != nil {
+			return Detail{}, err
+		}
+	}
+	small := len(steps) > 0 && steps[len(steps)-1].Size <= graphBytes
+	if d.Flow, err = s.graph(ctx, a, k, g, small); err != nil {
+		return Detail{}, err
+	}
+	return out(s, d, false), nil
+}
+
+// recall is the run's verdict: a fresh one, or what is remembered of it.
+func (s *Service) recall(ctx context.Context, a *attachment, k stores.Key, verify bool) (checked, error) {
+	h, err := s.head(ctx, a, k)
+	if err != nil {
+		return checked{}, err
+	}
+	s.mu.Lock()
+	c, ok := s.verdicts[a.ref(k)]
+	s.mu.Unlock()
+	known := ok && c.head == fingerprint(h)
+	if verify && (!known || s.now().Sub(c.at) > freshFor) {
+		return s.inspect(ctx, a, k)
+	}
+	if !known {
+		return checked{}, nil
+	}
+	return c, nil
+}
+
+// steps lists the saved steps without their payloads, and their size.
+func (s *Service) steps(ctx context.Context, a *attachment, k stores.Key) (steps []stores.Checkpoint, size int64, err error) {
+	history, ok := a.store.(stores.Historian)
+	if !ok {
+		c, err := a.store.Latest(ctx, k)
+		c.Payload = nil
+		return []stores.Checkpoint{c}, c.Size, err
+	}
+	for from := int64(0); ; {
+		rows, err := history.History(ctx, k, stores.HistoryQuery{From: from})
+		if err != nil && !errors.Is(err, stores.ErrNotFound) {
+			return nil, 0, err
+		}
+		start := from
+		for _, c := range rows {
+			steps, size, from = append(steps, c), size+c.Size, max(from, c.Step+1)
+		}
+		if from == start {
+			return steps, size, nil
+		}
+	}
+}
+
+func historyStep(c stores.Checkpoint, checked checked) HistoryStep {
+	h := HistoryStep{
+		Step: c.Step, Segment: c.Segment, Status: string(c.Status), At: []string{}, Time: c.Time.UTC(),
+		Claim: c.Base < c.Step && c.Status == stores.StatusRunning, Verdict: Unchecked,
+	}
+	switch v := checked.verdict; v {
+	case Unchecked:
+	case NoKeyGiven, UnknownKey, Unsigned:
+		h.Verdict = v
+	default:
+		h.Verdict = Verified
+	}
+	for _, f := range checked.all {
+		if f.Step == c.Step && (f.Record == engine.RecordCheckpoint || f.Record == engine.RecordHead) {
+			h.Verdict = worse(h.Verdict, f.Verdict)
+		}
+	}
+	if c.Bad != "" {
+		h.Status, h.Verdict = unreadable, Unreadable
+	}
+	return h
+}
+
+// fillHistory reads what ran in each step.
+func (s *Service) fillHistory(ctx context.Context, a *attachment, k stores.Key, steps []HistoryStep) error {
+	read := func(c stores.Checkpoint) {
+		i, ok := slices.BinarySearchFunc(steps, c.Step, func(h HistoryStep, step int64) int { return int(h.Step - step) })
+		b, err := engine.DecodeCheckpoint(c)
+		if !ok || err != nil {
+			return
+		}
+		steps[i].At = append(steps[i].At, b.Frontier...)
+		if b.Error != nil && b.Error.Node != "" {
+			steps[i].At = []string{b.Error.Node}
+		}
+		for _, n := range b.Nodes {
+			steps[i].Nodes = append(steps[i].Nodes, NodeRun{n.Node, n.Started, n.Ended, n.Error})
+		}
+	}
+	history, ok := a.store.(stores.Historian)
+	if !ok {
+		c, err := a.store.Latest(ctx, k)
+		read(c)
+		return err
+	}
+	for from := int64(0); ; {
+		rows, err := history.History(ctx, k, stores.HistoryQuery{From: from, Limit: 200, Payload: true})
+		if err != nil && !errors.Is(err, stores.ErrNotFound) {
+			return err
+		}
+		start := from
+		for _, c := range rows {
+			read(c)
+			from = max(from, c.Step+1)
+		}
+		if from == start {
+			return nil
+		}
+	}
+}
+
+// topology reads a flow's shape. The run's signature covers its digest, so a
+// shape that was changed is not shown.
+func topology(ctx context.Context, a *attachment, digest string) (engine.Topology, bool, error) {
+	var t engine.Topology
+	grapher, ok := a.store.(stores.Grapher)
+	if !ok || digest == "" {
+		return t, false, nil
+	}
+	raw, err := grapher.Graph(ctx, digest)
+	if errors.Is(err, stores.ErrNotFound) {
+		return t, false, nil
+	}
+	if err != nil {
+		return t, false, err
+	}
+	sum := sha256.Sum256(raw)
+	if hex.EncodeToString(sum[:]) != digest || json.Unmarshal(raw, &t) != nil {
+		return engine.Topology{}, false, nil
+	}
+	return t, true, nil
+}
+
+func (s *Service) graph(ctx context.Context, a *attachment, k stores.Key, g glimpse, small bool) (*Graph, error) {
+	t, ok, err := topology(ctx, a, g.head.Digest)
+	if err != nil || !ok {
+		return nil, err
+	}
+	visits := map[string]int64{}
+	if small {
+		c, err := a.store.Latest(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		if b, err := engine.DecodeCheckpoint(c); err == nil && b.Visits != nil {
+			visits = b.Visits
+		}
+	}
+	v := &Graph{Entry: t.Entry}
+	for _, n := range t.Nodes {
+		v.Nodes = append(v.Nodes, GraphNode{n.ID, n.Type, visits[n.ID], slices.Contains(g.body.At, n.ID)})
+	}
+	for _, e := range t.Edges {
+		for _, to := range e.To {
+			v.Edges = append(v.Edges, GraphEdge{e.From, to, condition(e)})
+		}
+	}
+	return v, nil
+}
+
+func condition(e engine.TopologyEdge) string {
+	var parts []string
+	if e.OnError {
+		parts = append(parts, "on error")
+	}
+	if e.Condition != "" {
+		parts = append(parts, e.Condition)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,180 @@
+package viewer
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/seal"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// checked is a verdict that a whole verification found, for one head.
+type checked struct {
+	head    string // fingerprint
+	verdict Verdict
+	reason  string
+	at      time.Time
+	all     []Finding
+}
+
+// sighting is how far a run was seen, so that an older one put back shows.
+type sighting struct {
+	incarnation string
+	step        int64
+	past        map[string]bool // incarnations that were replaced
+}
+
+// fingerprint names what a list shows of a run, by the checkpoint that the
+// list entry sums up.
+func fingerprint(h stores.Head) string {
+	mac := hex.EncodeToString(h.Prev)
+	return fmt.Sprintf("%.24s.%d.%d.%d.%d", mac, h.Step, h.Segment, h.Open, len(h.Bad))
+}
+
+// headVerdict judges a head by itself and by what was seen and verified
+// before. It reads nothing.
+func (s *Service) headVerdict(a *attachment, storeID string, h stores.Head) (Verdict, string) {
+	ref := a.ref(h.Key)
+	if h.Bad != "" {
+		return Unreadable, "its list entry cannot be read: " + h.Bad
+	}
+	if a.format.Unsigned {
+		return Unsigned, ""
+	}
+	var err error
+	switch {
+	case h.Format != derived:
+		err = engine.CheckHead(s.o.Keys, h)
+	case s.o.Keys == nil:
+		err = seal.ErrNoKey
+	}
+	switch {
+	case errors.Is(err, seal.ErrNoKey):
+		return NoKeyGiven, ""
+	case errors.Is(err, seal.ErrUnknownKey):
+		return UnknownKey, ""
+	case errors.Is(err, seal.ErrFormat):
+		return Unreadable, "its list entry: " + err.Error()
+	case err != nil:
+		return Forged, "its list entry is forged: it was changed after it was signed"
+	case storeID != "" && h.Store != storeID:
+		return Forged, "its list entry was signed for another store"
+	}
+	if why := s.regressed(ref, h); why != "" {
+		return Regressed, why
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c, ok := s.verdicts[ref]; ok && c.head == fingerprint(h) {
+		return c.verdict, c.reason
+	}
+	return Unchecked, ""
+}
+
+// regressed compares a sound head with what was seen before, and remembers it.
+func (s *Service) regressed(ref Ref, h stores.Head) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, known := s.seen[ref]
+	if !known && s.o.Memory != nil {
+		life, step := s.o.Memory.Seen(ref.Store, ref.Owner, ref.Run)
+		old, known = sighting{incarnation: life, step: step}, step >= 0 && life != ""
+	}
+	switch {
+	case known && old.past[h.Incarnation]:
+		return "an older run of this id was put back: a newer one was seen before"
+	case known && old.incarnation == h.Incarnation && h.Step < old.step:
+		return fmt.Sprintf("history regressed: step %d was seen before, the newest is now step %d", old.step, h.Step)
+	case known && old.incarnation == h.Incarnation && h.Step == old.step:
+		s.seen[ref] = old
+		return ""
+	}
+	past := old.past
+	if known && old.incarnation != h.Incarnation {
+		past = map[string]bool{old.incarnation: true}
+		for life := range old.past {
+			past[life] = true
+		}
+	}
+	s.seen[ref] = sighting{h.Incarnation, h.Step, past}
+	if s.o.Memory != nil {
+		s.o.Memory.See(ref.Store, ref.Owner, ref.Run, h.Incarnation, h.Step)
+	}
+	return ""
+}
+
+// verdictRank orders verdicts, the worst first.
+var verdictRank = []Verdict{Forged, Gap, Regressed, Unreadable, UnknownKey, NoKeyGiven, Unsigned, Verified, Unchecked}
+
+func worse(a, b Verdict) Verdict {
+	for _, v := range verdictRank {
+		if a == v || b == v {
+			return v
+		}
+	}
+	return a
+}
+
+// inspect verifies a whole run and remembers the verdict for later lists.
+func (s *Service) inspect(ctx context.Context, a *attachment, k stores.Key) (checked, error) {
+	if a.format.Unsigned {
+		return checked{verdict: Unsigned, at: s.now()}, nil
+	}
+	before, _ := s.head(ctx, a, k)
+	r, err := engine.Verify(ctx, a.store, s.o.Keys, k)
+	if err != nil {
+		return checked{}, err
+	}
+	return s.remember(ctx, a, before, r.Verdict, r.Findings), nil
+}
+
+// remember joins what the engine found with what was seen before.
+func (s *Service) remember(ctx context.Context, a *attachment, h stores.Head, v engine.Verdict, found []engine.Finding) checked {
+	c := checked{head: fingerprint(h), verdict: Verdict(v), at: s.now()}
+	for _, f := range found {
+		c.all = append(c.all, Finding{f.Key.Owner, f.Key.Run, f.Record, f.Step, f.N, Verdict(f.Verdict), f.Reason})
+	}
+	s.mu.Lock()
+	delete(s.verdicts, a.ref(h.Key))
+	s.mu.Unlock()
+	switch own, why := s.headVerdict(a, a.id(ctx), h); {
+	case h.Run == "":
+	case own == Regressed:
+		c.all = append(c.all, Finding{h.Owner, h.Run, engine.RecordCheckpoint, h.Step, 0, Regressed, why})
+		c.verdict = worse(c.verdict, Regressed)
+	case own.Bad() && !c.verdict.Bad():
+		c.all = append(c.all, Finding{h.Owner, h.Run, engine.RecordHead, h.Step, 0, own, why})
+		c.verdict = own
+	}
+	c.reason = reasonOf(c.verdict, c.all)
+	if h.Run != "" {
+		s.mu.Lock()
+		s.verdicts[a.ref(h.Key)] = c
+		s.mu.Unlock()
+	}
+	return c
+}
+
+// reasonOf is the worst finding in one sentence.
+func reasonOf(v Verdict, all []Finding) string {
+	for _, f := range all {
+		if f.Verdict != v {
+			continue
+		}
+		what := fmt.Sprintf("step %d", f.Step)
+		switch f.Record {
+		case engine.RecordCall:
+			what = fmt.Sprintf("call record %d of step %d", f.N, f.Step)
+		case engine.RecordEvent:
+			what = fmt.Sprintf("event %d", f.N)
+		case engine.RecordHead:
+			what = "its list entry"
+		}
+		return fmt.Sprintf("%s is %s: %s", what, f.Verdict, f.Reason)
+	}
+	return ""
+}

@@ -1,0 +1,96 @@
+package viewer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// Verify checks every row of the given runs, or of all runs. It tells all
+// findings, not the first. A run that cannot be read is a finding too; a store
+// that cannot is a problem.
+func (s *Service) Verify(ctx context.Context, r VerifyRequest) (Report, error) {
+	report := Report{Findings: []Finding{}}
+	refs := r.Refs
+	if refs == nil {
+		refs, report.Problems = s.allRefs(ctx, r.Owner)
+	}
+	results := make([]verification, len(refs))
+	var mu sync.Mutex
+	done := 0
+	s.parallel(ctx, len(refs), func(i int) {
+		results[i] = s.verifyOne(ctx, refs[i])
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		if r.Progress != nil {
+			r.Progress(done, len(refs))
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return Report{}, err
+	}
+	for _, v := range results {
+		if v.err != nil {
+			if errors.Is(v.err, engine.ErrCheckpointNotFound) && r.Refs == nil {
+				continue // deleted meanwhile
+			}
+			return Report{}, v.err
+		}
+		report.Runs++
+		if v.verdict == Verified {
+			report.Verified++
+		}
+		report.Findings = append(report.Findings, v.all...)
+		report.Rows = append(report.Rows, RunVerdict{v.ref, v.verdict})
+	}
+	return out(s, report, false), nil
+}
+
+type verification struct {
+	checked
+	ref Ref
+	err error
+}
+
+func (s *Service) verifyOne(ctx context.Context, ref Ref) verification {
+	a, k, err := s.at(ref)
+	if err != nil {
+		return verification{ref: ref, err: err}
+	}
+	if h, err := s.head(ctx, a, k); err == nil && h.Bad != "" {
+		if _, err := a.store.Latest(ctx, k); err != nil {
+			reason := "its list entry cannot be read: " + h.Bad
+			c := checked{verdict: Unreadable, reason: reason, all: []Finding{{h.Owner, h.Run, engine.RecordHead, h.Step, 0, Unreadable, reason}}}
+			return verification{checked: c, ref: ref}
+		}
+	}
+	c, err := s.inspect(ctx, a, k)
+	c.all = slices.Clone(c.all) // the remembered ones stay as they are
+	return verification{c, ref, err}
+}
+
+// allRefs lists every run of an owner in every store that can be read.
+func (s *Service) allRefs(ctx context.Context, owner string) ([]Ref, []StoreProblem) {
+	if owner == "" {
+		owner = s.o.Owner
+	}
+	streams := s.streams(stores.Filter{Owner: owner}, maxPage, cursor{})
+	refs := []Ref{}
+	for _, t := range streams {
+		for t.fill(ctx); len(t.page) > 0; t.fill(ctx) {
+			for len(t.page) > 0 {
+				refs = append(refs, t.at.ref(t.pop().Key))
+			}
+		}
+	}
+	slices.SortFunc(refs, func(a, b Ref) int {
+		return strings.Compare(a.Store+"\x00"+a.Owner+"\x00"+a.Run, b.Store+"\x00"+b.Owner+"\x00"+b.Run)
+	})
+	return slices.Compact(refs), s.problems(streams)
+}

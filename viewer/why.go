@@ -1,0 +1,157 @@
+package viewer
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// why says in one sentence why a run is not moving, and next what the operator
+// can do about it. They are the only sentences about that, in lists, details
+// and plans.
+func why(f facts) (why, next string) {
+	switch {
+	case f.verdict.Bad():
+		return f.reason, "nothing can be resumed, recovered or approved; see all findings with verify"
+	case f.inDoubt():
+		why, next = whyInDoubt(f)
+	case f.paused():
+		why, next = whyPaused(f)
+	case f.running():
+		why, next = whyRunning(f)
+	case f.status == string(stores.StatusFailed):
+		why, next = whyFailed(f), "it has ended: remove the cause, then start a new run"
+	default:
+		why = "it is done"
+	}
+	if hint := keyless(f.verdict); hint != "" && !f.final() {
+		next = hint
+	}
+	return why, next
+}
+
+func keyless(v Verdict) string {
+	switch v {
+	case NoKeyGiven:
+		return "give the key with --key-file, --key-env, --key-cmd or FLOWTUI_KEY_FILE: without it nothing can be done with the run"
+	case UnknownKey:
+		return "add the key that signed it to the key file: without it nothing can be done with the run"
+	}
+	return ""
+}
+
+func whyInDoubt(f facts) (string, string) {
+	c := f.doubts[0]
+	var text string
+	switch who := nameOr(c.By, "the worker"); {
+	case c.Status == stores.CallUnrecordable:
+		text = fmt.Sprintf("%s may have run, but its result could not be kept: %s", c.Tool, c.Why)
+	case f.lapsed != nil:
+		text = fmt.Sprintf("%s lost its lease %s ago while %s ran: it may or may not have had its effect", f.lapsed.Holder, age(f.now, f.lapsed.Expires), c.Tool)
+	case f.leases:
+		text = fmt.Sprintf("%s stopped while %s ran, started %s ago: it may or may not have had its effect", who, c.Tool, age(f.now, c.Started))
+	default:
+		text = fmt.Sprintf("%s started %s %s ago and nothing came since: it may or may not have had its effect", who, c.Tool, age(f.now, c.Started))
+	}
+	if more := len(f.doubts) - 1; more > 0 {
+		text += fmt.Sprintf("; %s more in doubt", plural(more, "call"))
+	}
+	return text, fmt.Sprintf("look where %s should have had its effect, then resolve %s: say what happened", c.Tool, c.ID)
+}
+
+func whyPaused(f facts) (string, string) {
+	if len(f.waiting) == 0 {
+		return "it is paused, but waits for nothing that can be shown", "open it"
+	}
+	for_ := ""
+	if !f.since.IsZero() {
+		for_ = fmt.Sprintf(", since %s", age(f.now, f.since))
+	}
+	more := ""
+	if n := len(f.waiting) - 1; n > 0 {
+		more = fmt.Sprintf(", and for %d more", n)
+	}
+	if f.stored > 0 {
+		more += fmt.Sprintf("; %s stored already", plural(f.stored, "decision"))
+	}
+	w := f.waiting[0]
+	if w.Type == WaitApproval {
+		return fmt.Sprintf("%s wants approval for %s%s%s", w.Node, w.Tool, more, for_), "read what it would do, then approve or deny it"
+	}
+	next := "answer it"
+	if len(w.Choices) > 0 {
+		next = "answer it with one of: " + strings.Join(w.Choices, ", ")
+	}
+	return fmt.Sprintf("%s asks %s%s%s", w.Node, strconv.Quote(clip(nameOr(w.Prompt, w.Key), 120)), more, for_), next
+}
+
+func whyRunning(f facts) (string, string) {
+	where := nameOr(strings.Join(f.at, ", "), "nothing")
+	switch f.pulse() {
+	case alive:
+		return fmt.Sprintf("%s works on %s, its lease runs until %s", f.lease.Holder, where, f.lease.Expires.UTC().Format(time.TimeOnly)), "nothing to do"
+	case maybe:
+		return fmt.Sprintf("updated %s ago at %s; this store does not tell who works on it", age(f.now, f.updated), where), "nothing to do"
+	case skewed:
+		return "its last update is " + age(f.updated, f.now) + " in the future: clocks differ, so whether a worker is on it is unknown", "look at its worker before you recover it"
+	}
+	next := "recover it: finished calls replay, then it goes on at " + where
+	switch {
+	case f.stored > 0:
+		return fmt.Sprintf("%s stored %s ago, and no worker has picked the run up", plural(f.stored, "decision"), age(f.now, f.updated)), next
+	case len(f.resolved) > 0:
+		return fmt.Sprintf("%s resolved, and no worker has picked the run up", strings.Join(f.resolved, ", ")), next
+	case f.lapsed != nil:
+		return fmt.Sprintf("%s lost its lease %s ago before %s was finished; no call is in doubt", f.lapsed.Holder, age(f.now, f.lapsed.Expires), where), next
+	}
+	return fmt.Sprintf("%s stopped before %s was finished, silent for %s; no call is in doubt", nameOr(f.worker, "the worker"), where, age(f.now, f.updated)), next
+}
+
+func whyFailed(f facts) string {
+	text := "failed"
+	if len(f.at) > 0 {
+		text += " at " + strings.Join(f.at, ", ")
+	}
+	if f.failure != "" {
+		text += ": " + f.failure
+	}
+	return text
+}
+
+func nameOr(name, otherwise string) string {
+	if name == "" {
+		return otherwise
+	}
+	return name
+}
+
+// age is the time from t to now in one unit, never negative.
+func age(now, t time.Time) string {
+	d := now.Sub(t)
+	switch {
+	case t.IsZero():
+		return "an unknown time"
+	case d < -quiet:
+		return "an unknown time (clocks differ by " + age(t, now) + ")"
+	case d < time.Second:
+		return "0s"
+	case d < time.Minute:
+		return strconv.Itoa(int(d.Seconds())) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + "m"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d.Hours())) + "h"
+	}
+	return strconv.Itoa(int(d.Hours()/24)) + "d"
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
