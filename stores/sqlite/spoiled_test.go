@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/flowtui/flowtui/stores"
@@ -17,22 +19,41 @@ import (
 // call record and an event, and runs a script on it.
 func spoiled(t *testing.T, script string, args ...any) *sqlite.Store {
 	t.Helper()
+	template.Do(func() { template.file = soundFile(t) })
+	path := filepath.Join(t.TempDir(), "runs.db")
+	if err := os.WriteFile(path, template.file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, path, script, args...)
+	return open(t, path, sqlite.Options{})
+}
+
+// template is a store that is made once, because it is spoiled in many ways.
+var template struct {
+	sync.Once
+	file []byte
+}
+
+func soundFile(t *testing.T) []byte {
+	t.Helper()
 	path := atRest(t, "runs.db", "good", "bad")
 	s := open(t, path, sqlite.Options{})
 	for _, run := range []string{"good", "bad"} {
 		p := place(run)
-		if err := s.Save(t.Context(), storetest.Step(p, 1)); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.RecordCall(t.Context(), stores.CallWrite{Call: storetest.Record(p, 1, 1)}); err != nil {
+		err1 := s.Save(t.Context(), storetest.Step(p, 1))
+		err2 := s.RecordCall(t.Context(), stores.CallWrite{Call: storetest.Record(p, 1, 1)})
+		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, path, script, args...)
-	return open(t, path, sqlite.Options{})
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // values that a column of each kind should not hold.
