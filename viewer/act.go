@@ -246,7 +246,7 @@ func (s *Service) recover(ctx context.Context, a *attachment, k stores.Key, h st
 func (s *Service) runner(a *attachment, tools *tool.Registry, t *teller) (*engine.Runner, error) {
 	c := engine.Config{
 		Store: a.store, Keys: s.o.Keys, Tools: tools, Clock: engine.Clock(s.o.Clock), Events: t.event,
-		Worker: fmt.Sprintf("%s#%d", s.o.Worker, s.workers.Add(1)),
+		Worker: fmt.Sprintf("%s#%d", s.o.Worker, s.workers.Add(1)), LeaseTTL: s.o.LeaseTTL,
 	}
 	return engine.New(c)
 }

@@ -2,6 +2,8 @@ package viewer
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
@@ -37,10 +39,11 @@ type Options struct {
 	// Raw leaves all texts as they are stored, for JSON output, which escapes
 	// them. Otherwise they are scrubbed, see [Scrub]. Secrets are masked in both.
 	Raw      bool
-	Worker   string   // who this process is, for leases and the log
-	Command  string   // how the program was called, for Service.Command
-	KeyFlags []string // flags to repeat in Service.Command, never secrets
-	Memory   Memory   // nil: what was seen is forgotten with the process
+	Worker   string        // who this process is, for leases and the log; unique among all
+	LeaseTTL time.Duration // how long a run counts as held after the last sign of life; 0: the engine's default
+	Command  string        // how the program was called, for Service.Command
+	KeyFlags []string      // flags to repeat in Service.Command, never secrets
+	Memory   Memory        // nil: what was seen is forgotten with the process
 }
 
 func (o Options) withDefaults() Options {
@@ -57,9 +60,16 @@ func (o Options) withDefaults() Options {
 		o.By = "operator"
 	}
 	if o.Worker == "" {
-		o.Worker = "viewer"
+		o.Worker = "viewer-" + randomName()
 	}
 	return o
+}
+
+// randomName tells processes apart that hold leases.
+func randomName() string {
+	b := make([]byte, 4)
+	rand.Read(b) // never fails, see crypto/rand
+	return hex.EncodeToString(b)
 }
 
 // Format is one kind of store that can be attached.
