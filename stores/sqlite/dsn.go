@@ -36,7 +36,7 @@ func (o settings) dsn(file string) string {
 	if o.mode == "ro" {
 		pragmas = append(pragmas, "query_only(1)")
 	} else {
-		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous("+o.synchronous+")",
+		pragmas = append(pragmas, "synchronous("+o.synchronous+")",
 			// Without a limit the -wal file stays as large as it ever was.
 			"journal_size_limit(67108864)")
 	}

@@ -150,13 +150,16 @@ func (s *Store) open(ctx context.Context, kind kind, now sighting) error {
 		return err
 	}
 	found, err := inspect(ctx, db)
+	// A store has a rollback journal only while it is being created. One that
+	// was left behind is undone by the first write; there is nothing to see yet.
+	interrupted := code(err) == lib.SQLITE_READONLY_ROLLBACK
+	if s.opts.Create && (interrupted || err == nil && found.empty()) {
+		db.Close()
+		return s.openEmpty(ctx)
+	}
 	if err != nil {
 		db.Close()
 		return s.explain(err, now)
-	}
-	if found.empty() && s.opts.Create {
-		db.Close()
-		return s.openEmpty(ctx)
 	}
 	if err := found.check(); err != nil {
 		db.Close()

@@ -186,11 +186,21 @@ func (s *Store) connect(ctx context.Context) (*writer, error) {
 	}
 }
 
-// migrate reads first, so that a store that is up to date is not written to.
+// migrate reads first: another database is not touched, and a store that is up
+// to date is not written to.
 func (w *writer) migrate(ctx context.Context, now time.Time) error {
 	found, err := inspect(ctx, w.conn)
-	if err == nil && found.check() == nil && found.version == Version {
-		return nil
+	if err != nil {
+		return err
+	}
+	if !found.empty() {
+		if err := found.check(); err != nil || found.version == Version {
+			return err
+		}
+	}
+	// The mode is kept in the file, so it is no setting of a connection.
+	if _, err := w.conn.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
+		return err
 	}
 	free := context.WithoutCancel(ctx)
 	if _, err = w.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err == nil {
