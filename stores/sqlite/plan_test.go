@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/storetest"
 )
 
 // populate inserts heads only, straight into the table. One run in a hundred
@@ -35,7 +36,7 @@ func populate(t testing.TB, n int) *Store {
 	return s
 }
 
-// listed are the ways to list that must not cost more than a page.
+// listedBy are the ways to list that must not cost more than a page.
 var listedBy = map[string]stores.Filter{
 	"all":     {Owner: stores.AnyOwner},
 	"status":  {Owner: stores.AnyOwner, Statuses: []stores.Status{stores.StatusPaused}},
@@ -63,6 +64,21 @@ func TestListWalksAnIndex(t *testing.T) {
 				t.Errorf("%s: the list reads checkpoints:\n%s", name, plan)
 			}
 		}
+	}
+}
+
+// TestCallLogUsesItsIndex: neither reading the calls of the last step nor
+// recording one more depends on how many calls the run has.
+func TestCallLogUsesItsIndex(t *testing.T) {
+	s := create(t, Options{})
+	plan := explain(t, s, `SELECT status FROM calls INDEXED BY calls_step
+		WHERE owner = 'o' AND run = 'r' AND step = 1 AND node = 'n' AND ordinal = 1 ORDER BY segment DESC, n DESC LIMIT 1`)
+	if strings.Contains(plan, "TEMP B-TREE") || !strings.Contains(plan, "ordinal=?") {
+		t.Errorf("the newest record of a call is found by\n%s", plan)
+	}
+	plan = explain(t, s, `SELECT status FROM calls INDEXED BY calls_step WHERE owner = 'o' AND run = 'r' AND step >= 1`)
+	if !strings.Contains(plan, "step>?") {
+		t.Errorf("the calls of the last steps are found by\n%s", plan)
 	}
 }
 
@@ -158,4 +174,43 @@ func BenchmarkSave(b *testing.B) {
 			step++
 		}
 	})
+}
+
+// BenchmarkRecordCall records calls of one step, which has more and more.
+func BenchmarkRecordCall(b *testing.B) {
+	s := create(b, Options{})
+	p := placeOf("run")
+	if err := s.Save(b.Context(), storetest.Step(p, 0)); err != nil {
+		b.Fatal(err)
+	}
+	n := int64(0)
+	for b.Loop() {
+		n++
+		if err := s.RecordCall(b.Context(), stores.CallWrite{Call: storetest.Record(p, 1, n)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkHistory opens a run of 10,000 steps, without their payloads.
+func BenchmarkHistory(b *testing.B) {
+	s := create(b, Options{Synchronous: "NORMAL"})
+	p := placeOf("run")
+	err := s.write(b.Context(), "populate", stores.Key{}, func(t tx) error {
+		for n := range int64(10_000) {
+			c := storetest.Step(p, n, func(c *stores.Checkpoint) { c.Payload = make([]byte, 8192) }).Checkpoint
+			if _, err := t.exec(insertCheckpoint, checkpointArgs(c)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := s.History(b.Context(), p.Key, stores.HistoryQuery{Limit: 10_000}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -115,21 +115,33 @@ func record(t tx, w stores.CallWrite) error {
 	if err := w.Call.MayRecord(last); err != nil {
 		return err
 	}
+	before, err := recorded(t, w.Call)
+	if err != nil {
+		return err
+	}
 	if _, err := t.exec(insertCall, callArgs(w.Call)...); err != nil {
 		return err
 	}
 	if err := addEvents(t, w.Events); err != nil {
 		return err
 	}
-	if w.Call.Step != last.Base {
-		return nil // calls of an earlier superstep are never in doubt
+	// One call changes Open by one at most. Counting all calls of the step for
+	// each record would make a step of many calls slow.
+	h := stores.Head{Status: last.Status, Base: last.Base}
+	change := stores.OpenCalls(h, append(before, w.Call)) - stores.OpenCalls(h, before)
+	if change == 0 {
+		return nil
 	}
-	open, err := openCalls(t, *last)
-	if err != nil {
-		return err
-	}
-	_, err = t.exec(`UPDATE runs SET open = ?1 WHERE owner = ?2 AND run = ?3 AND open <> ?1`, open, last.Owner, last.Run)
+	_, err = t.exec(`UPDATE runs SET open = max(0, open + ?) WHERE owner = ? AND run = ?`, change, last.Owner, last.Run)
 	return err
+}
+
+// recorded returns the newest record of the call that c is about, if any.
+func recorded(t tx, c stores.Call) ([]stores.Call, error) {
+	rows, err := t.query(`SELECT `+callColumns+` FROM calls INDEXED BY calls_step
+		WHERE owner = ? AND run = ? AND step = ? AND node = ? AND ordinal = ?
+		ORDER BY segment DESC, n DESC LIMIT 1`, c.Owner, c.Run, c.Step, c.Node, c.Ordinal)
+	return collect(rows, err, bindCall, finishCall)
 }
 
 // Delete implements stores.Store. Graphs stay: other runs may share them.

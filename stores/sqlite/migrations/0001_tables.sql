@@ -89,7 +89,7 @@ CREATE TABLE calls (
 	PRIMARY KEY (owner, run, segment, n)
 ) WITHOUT ROWID;
 
-CREATE INDEX calls_step ON calls (owner, run, step);
+CREATE INDEX calls_step ON calls (owner, run, step, node, ordinal);
 
 CREATE TABLE events (
 	owner       TEXT    NOT NULL,
