@@ -171,7 +171,7 @@ func (s *Service) newest(ctx context.Context, q Query, f stores.Filter, c cursor
 
 // listed makes the row of a stream's next head, and reports whether the tab wants it.
 func (s *Service) listed(ctx context.Context, t *stream, q Query) (Row, bool, error) {
-	g, err := s.look(ctx, t.at, t.page[0])
+	g, err := s.look(ctx, t.at, t.page[0], false)
 	if err != nil {
 		t.page = nil
 		return Row{}, false, err
@@ -248,7 +248,7 @@ func (s *Service) glimpse(ctx context.Context, a *attachment, k stores.Key) (gli
 	if err != nil {
 		return glimpse{}, err
 	}
-	return s.look(ctx, a, h)
+	return s.look(ctx, a, h, true)
 }
 
 // verifiers is how many runs are verified at a time.

@@ -75,7 +75,7 @@ func (s *Service) walk(ctx context.Context, f stores.Filter, c cursor) (walked, 
 				t.fill(ctx)
 				continue
 			}
-			g, err := s.look(ctx, t.at, t.page[0])
+			g, err := s.look(ctx, t.at, t.page[0], false)
 			if err != nil {
 				t.err = err
 				break

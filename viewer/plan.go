@@ -62,6 +62,9 @@ func (s *Service) plan(ctx context.Context, a *attachment, k stores.Key, reveal 
 	if err != nil {
 		return Plan{}, err
 	}
+	for i, c := range p.InDoubt { // also while a worker is on it: a takeover would meet them
+		v.InDoubt[i].InDoubt, v.InDoubt[i].Why = true, c.Doubt()
+	}
 	v.Review = reviews(p, engine.FoldCalls(rows), ahead, reveal)
 	return v, nil
 }

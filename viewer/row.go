@@ -62,15 +62,17 @@ func headOf(c stores.Checkpoint) stores.Head {
 }
 
 // look completes a head to what a row needs. Only the calls of a superstep
-// that may be in doubt are read, never a checkpoint.
-func (s *Service) look(ctx context.Context, a *attachment, h stores.Head) (glimpse, error) {
+// that may be in doubt are read, never a checkpoint. Lists trust the store's
+// count of open calls; all else reads the calls, to be certain.
+func (s *Service) look(ctx context.Context, a *attachment, h stores.Head, certain bool) (glimpse, error) {
 	g := glimpse{at: a, head: h, lease: h.Lease}
 	g.verdict, g.reason = s.headVerdict(a, a.id(ctx), h)
 	var err error
 	if g.body, err = engine.DecodeHead(h); err != nil && !g.verdict.Bad() {
 		g.verdict, g.reason = Unreadable, "its list entry cannot be read: "+err.Error()
 	}
-	if h.Status != stores.StatusRunning || h.Open == 0 || h.Lease != nil && h.Lease.Live {
+	live := h.Lease != nil && h.Lease.Live
+	if h.Status != stores.StatusRunning || !certain && (h.Open == 0 || live) {
 		return g, nil
 	}
 	rows, err := a.store.Calls(ctx, h.Key, h.Base)

@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -42,7 +43,8 @@ func Scrub(s string) string {
 	return b.String()
 }
 
-func isPlain(s string) bool {
+// isPlain reports text of printable ASCII only.
+func isPlain[T ~string | ~[]byte](s T) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] >= 0x7f {
 			return false
@@ -115,7 +117,7 @@ func visible(r rune) string {
 // be printed on a terminal. Its meaning stays the same, but for bytes that are
 // no UTF-8, which JSON cannot hold.
 func EscapeJSON(data []byte) []byte {
-	if isPlain(string(data)) {
+	if isPlain(data) {
 		return data
 	}
 	var b []byte
@@ -154,7 +156,7 @@ func mapStrings(raw json.RawMessage, f func(string) (string, bool)) json.RawMess
 			return e.result()
 		case tokenKey, tokenString:
 			tok := raw[t.start:t.end]
-			if isPlain(string(tok)) && !strings.ContainsRune(string(tok), '\\') {
+			if isPlain(tok) && bytes.IndexByte(tok, '\\') < 0 {
 				continue
 			}
 			text, _ := unquote(tok, -1)

@@ -119,7 +119,8 @@ func prefixed(s string) (spans []span) {
 	for _, p := range tokenPrefixes {
 		each(s, p.text, func(at int) int {
 			end := run(s, at+len(p.text), len(s), p.in)
-			if end-at-len(p.text) < p.min || !wordStart(s, at) {
+			cut := s[end:] == "…" // by a list entry, which keeps the start of long texts
+			if end-at-len(p.text) < p.min && !cut || !wordStart(s, at) {
 				return at
 			}
 			spans = append(spans, span{at, end, hidden})

@@ -85,7 +85,7 @@ func whyPaused(f facts) (string, string) {
 	if len(w.Choices) > 0 {
 		next = "answer it with one of: " + strings.Join(w.Choices, ", ")
 	}
-	return fmt.Sprintf("%s asks %s%s%s", w.Node, strconv.Quote(clip(nameOr(w.Prompt, w.Key), 120)), more, for_), next
+	return fmt.Sprintf("%s asks %s%s%s", w.Node, strconv.Quote(clip(masked(nameOr(w.Prompt, w.Key)), 120)), more, for_), next
 }
 
 func whyRunning(f facts) (string, string) {
@@ -146,6 +146,12 @@ func age(now, t time.Time) string {
 		return strconv.Itoa(int(d.Hours())) + "h"
 	}
 	return strconv.Itoa(int(d.Hours()/24)) + "d"
+}
+
+// masked is s without secrets, to be cut: a secret that was cut has no shape.
+func masked(s string) string {
+	s, _ = maskText(s)
+	return s
 }
 
 func clip(s string, n int) string {

@@ -1,0 +1,100 @@
+package viewer
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Plan is what an action would do, computed without touching anything. Its
+// JSON is the contract of `flowtui plan`.
+type Plan struct {
+	Run      string        `json:"run"`
+	Action   string        `json:"action"` // recover, resume, start, none
+	Version  string        `json:"version"`
+	Replay   []Call        `json:"replay"`
+	Rerun    []Call        `json:"rerun"`
+	InDoubt  []Call        `json:"in_doubt"`
+	Decision *Decision     `json:"decision"`
+	Lease    *Lease        `json:"lease"`
+	Blocked  *string       `json:"blocked"` // a sentence when the action would be refused
+	Hint     string        `json:"-"`       // what would unblock it
+	Row      Row           `json:"-"`
+	Claims   string        `json:"-"` // "claims step 3 as segment 2; the old worker is cut off"
+	Then     string        `json:"-"` // what follows: "then send", "then the run ends"
+	Review   []ReviewEntry `json:"-"` // everything that is being approved or asked
+}
+
+// ReviewEntry is one open approval, interrupt or in-doubt call in full.
+type ReviewEntry struct {
+	Waiting
+	Idempotent bool
+	Lines      []Line // all of the arguments, nothing left out
+	Bytes      int    // size of the arguments as stored
+	Digest     string // of the arguments as stored, hex
+	Since      time.Time
+	IfYes      string // what approving does, one sentence
+	IfNo       string // what denying does
+}
+
+// Decision is a stored decision that is not spent yet.
+type Decision struct {
+	Type string    `json:"type"` // approve, deny, answer
+	ID   string    `json:"id"`
+	By   string    `json:"by"`
+	Time time.Time `json:"time"`
+	Note string    `json:"note,omitempty"`
+}
+
+// Action names something an operator can do to a run.
+type Action string
+
+// The actions.
+const (
+	Approve Action = "approve"
+	Deny    Action = "deny"
+	Answer  Action = "answer"
+	Resolve Action = "resolve"
+	Recover Action = "recover"
+)
+
+// Offer is an action with the reason why it is not possible, if it is not.
+type Offer struct {
+	Action   Action
+	Target   string // approval, interrupt or call id; "" for recover
+	Title    string // "approve charge_card"
+	Disabled string // why not, "" when possible
+}
+
+// Request asks for an action.
+type Request struct {
+	Ref          Ref
+	Action       Action
+	Target       string // approval id, interrupt id or key, call id; "" when there is only one
+	Version      string // Plan.Version that was seen; "" means "whatever is there now"
+	Note         string
+	Value        json.RawMessage // answer, or the result of a resolved call
+	NotRun       bool            // resolve: the call did not run
+	NoRun        bool            // store the decision only
+	RerunInDoubt bool
+	Takeover     bool
+}
+
+// Outcome is what became of a request. Its JSON is the contract of approve,
+// deny, answer, resolve, recover and run.
+type Outcome struct {
+	Run        string    `json:"run"`
+	Status     string    `json:"status"`
+	Outcome    string    `json:"outcome"` // one sentence
+	Step       int64     `json:"step"`
+	Segment    int64     `json:"segment"`
+	Replayed   []string  `json:"replayed"`
+	Rerun      []string  `json:"rerun"`
+	Unreplayed []string  `json:"unreplayed"`
+	Waiting    []Waiting `json:"waiting"`
+}
+
+// Progress is a stage of an action under way.
+type Progress struct {
+	Stage string // recorded, picked up, completed
+	Text  string // one line
+}
