@@ -25,10 +25,12 @@ type source struct {
 type kind int
 
 const (
-	// live: this store writes, or another process does (the -wal file is not
-	// empty). A plain read-only handle: SQLite's locks and the -shm file give it
-	// every committed row.
-	live kind = iota
+	// own: this store writes. A plain read-only handle: SQLite's locks and the
+	// -shm file give it every committed row.
+	own kind = iota
+	// live: another process writes, or was killed while it did (the -wal file is
+	// not empty). A plain read-only handle too.
+	live
 	// snapshot: nobody writes (no -wal file, or an empty one). An immutable
 	// handle: a plain one would create side files, or fail in a read-only
 	// folder. SQLite does not look for changes behind it, so this file does.
@@ -92,13 +94,15 @@ func (s sighting) quiet() bool { return s.wal.size == 0 && s.journal.size == 0 }
 
 // same reports that nothing changed between the two looks.
 func (s sighting) same(t sighting) bool {
-	return s.db.same(t.db) && s.quiet() && t.quiet()
+	return s.db.same(t.db) && s.wal.same(t.wal) && s.journal.same(t.journal)
 }
 
 // fits reports whether a source opened after s.seen still shows all that is
 // in files that look like now.
 func (s *source) fits(now sighting) bool {
 	switch s.kind {
+	case own:
+		return true
 	case live:
 		return s.seen.db.sameFile(now.db) && !now.quiet()
 	case snapshot:
@@ -114,33 +118,49 @@ func (s *Store) acquire(ctx context.Context) (*source, error) {
 	if s.closed {
 		return nil, stores.ErrClosed
 	}
-	if s.writer != nil {
-		if s.source == nil || s.source.kind != live {
-			if err := s.open(ctx, live, sighting{}); err != nil {
-				return nil, err
-			}
-		}
-		s.source.readers++
-		return s.source, nil
-	}
-	now, err := look(s.file)
-	switch {
-	case err != nil:
-	case now.db.info == nil && !s.opts.Create:
-		err = fmt.Errorf("%w: the file is gone", stores.ErrNotFound)
-	case s.source != nil && s.source.fits(now):
-	case now.db.size == 0:
-		err = s.openEmpty(ctx)
-	case now.quiet():
-		err = s.open(ctx, snapshot, now)
-	default:
-		err = s.open(ctx, live, now)
-	}
-	if err != nil {
+	if err := s.update(ctx); err != nil {
 		return nil, err
 	}
 	s.source.readers++
 	return s.source, nil
+}
+
+// update sees to it that the current source fits the files.
+func (s *Store) update(ctx context.Context) error {
+	if s.writer != nil {
+		if s.source != nil && s.source.kind == own {
+			return nil
+		}
+		return s.open(ctx, own, sighting{})
+	}
+	for {
+		now, err := look(s.file)
+		if err != nil {
+			return err
+		}
+		err = s.attachTo(ctx, now)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		// A writer that came or left meanwhile may be the reason.
+		if after, lookErr := look(s.file); lookErr != nil || after.same(now) {
+			return err
+		}
+	}
+}
+
+func (s *Store) attachTo(ctx context.Context, now sighting) error {
+	switch {
+	case now.db.info == nil && !s.opts.Create:
+		return fmt.Errorf("%w: the file is gone", stores.ErrNotFound)
+	case s.source != nil && s.source.fits(now):
+		return nil
+	case now.db.size == 0:
+		return s.openEmpty(ctx)
+	case now.quiet():
+		return s.open(ctx, snapshot, now)
+	}
+	return s.open(ctx, live, now)
 }
 
 // open replaces the current source by one for files that look like now.
@@ -208,12 +228,11 @@ func (s *Store) release(src *source) {
 	}
 }
 
-// read runs f on the current source, and again if a file changed underneath
-// a snapshot. f must start its results afresh each time.
+// read runs f on the current source, and again if the files changed in a way
+// that the source cannot follow. f must start its results afresh each time.
 func (s *Store) read(ctx context.Context, op string, k stores.Key, f func(context.Context, *sql.DB) error) error {
 	for {
-		err := ctx.Err()
-		if err != nil {
+		if err := ctx.Err(); err != nil {
 			return s.wrap(op, k, err)
 		}
 		src, err := s.acquire(ctx)
@@ -221,18 +240,29 @@ func (s *Store) read(ctx context.Context, op string, k stores.Key, f func(contex
 			return s.wrap(op, k, err)
 		}
 		err = f(ctx, src.db)
-		changed := src.kind == snapshot && s.changedSince(src.seen)
+		again := s.outdated(src, err)
 		s.release(src)
-		if changed {
-			continue
+		if !again {
+			return s.wrap(op, k, err)
 		}
-		return s.wrap(op, k, err)
 	}
 }
 
-func (s *Store) changedSince(seen sighting) bool {
-	now, err := look(s.file)
-	return err == nil && !seen.same(now)
+// outdated reports that what was read, or the error instead, may come from
+// files that have changed meanwhile.
+func (s *Store) outdated(src *source, err error) bool {
+	switch src.kind {
+	case snapshot:
+		now, lookErr := look(s.file)
+		return lookErr == nil && !src.seen.same(now)
+	case live:
+		if err == nil {
+			return false
+		}
+		now, lookErr := look(s.file)
+		return lookErr == nil && !src.fits(now)
+	}
+	return false
 }
 
 // explain adds to an error from opening a file what can be told about it.
