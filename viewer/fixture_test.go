@@ -233,3 +233,7 @@ func asText(t *testing.T, v any) string {
 	}
 	return buf.String()
 }
+
+func toolOf(name string, f func(context.Context) (any, error)) tool.Tool {
+	return tool.Tool{Name: name, Run: func(ctx context.Context, _ tool.Input) (any, error) { return f(ctx) }}
+}

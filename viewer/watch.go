@@ -13,7 +13,8 @@ import (
 const pollEvery = 2 * time.Second
 
 // Watch sends when something may have changed in any store, until ctx ends.
-// Notices are coalesced: a slow reader gets one for many changes.
+// Notices are coalesced: a slow reader gets one for many changes. The first
+// comes when a store is being listened to.
 func (s *Service) Watch(ctx context.Context) (<-chan struct{}, error) {
 	notices := make(chan struct{}, 1)
 	notify := func() {
@@ -37,6 +38,7 @@ func (s *Service) Watch(ctx context.Context) (<-chan struct{}, error) {
 func (a *attachment) watch(ctx context.Context, notify func()) {
 	if w, ok := a.store.(stores.Watcher); ok {
 		if own, err := w.Watch(ctx); err == nil {
+			notify() // for what changed before the store was listened to
 			for range own {
 				notify()
 			}
@@ -45,6 +47,7 @@ func (a *attachment) watch(ctx context.Context, notify func()) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	last := a.probe(ctx)
+	notify()
 	for {
 		select {
 		case <-ctx.Done():
