@@ -54,9 +54,7 @@ func (s *sheet) headLine() string {
 	r := s.row
 	left := s.styles.Strong.Render(widget.Plain(r.Run)) + ", " +
 		widget.Plain(strings.Join(nonEmpty(r.Flow, r.User, "step "+fmt.Sprint(r.Step)), ", "))
-	if len(stores(s.shared)) > 1 {
-		left += ", in " + widget.Plain(r.Store)
-	}
+	left += ", in " + widget.Plain(r.Store)
 	v := s.styles.Verdict(r.Verdict)
 	return widget.Ends(left, s.styles.Tone(v.Tone).Render(v.Word+" "+v.Symbol), s.inner(), s.styles.Ellipsis)
 }
