@@ -12,6 +12,7 @@ var listCases = []testCase{
 	{"empty", listEmpty},
 	{"order", listOrder},
 	{"pages", listPages},
+	{"default page", listDefault},
 	{"pages while runs come", listWhileRunsCome},
 	{"bad questions", badQueries},
 	{"unfinished", unfinished},
@@ -109,6 +110,17 @@ func listPages(s *suite) {
 	s.ok(err)
 	if page.Next != "" {
 		s.Error("the last page names a next one")
+	}
+}
+
+func listDefault(s *suite) {
+	for n := range stores.DefaultLimit + 1 {
+		s.save(Step(s.place(fmt.Sprint(n)), 0))
+	}
+	page, err := s.List(s.ctx, stores.Query{Filter: anyRun})
+	s.ok(err)
+	if len(page.Heads) != stores.DefaultLimit || page.Next == "" {
+		s.Errorf("a page of %d heads, next %q", len(page.Heads), page.Next)
 	}
 }
 
