@@ -14,9 +14,7 @@ const (
 
 // longer are the files ("path") and functions ("path:name") that may be longer,
 // with the reason.
-var longer = map[string]string{
-	"viewer/types.go": "the values of the viewer side by side, with hardly any code",
-}
+var longer = map[string]string{}
 
 // oversize lists what is too long. The functions of tests may be long: a table
 // of cases is read from top to bottom.

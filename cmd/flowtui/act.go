@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowtui/flowtui/viewer"
+)
+
+// addVersion adds the flag that binds an action to the plan that was seen.
+func addVersion(cmd *cobra.Command, req *viewer.Request) {
+	cmd.Flags().StringVar(&req.Version, "if-version", "", "only if the run is still as in this version of its plan")
+}
+
+func addNoRun(cmd *cobra.Command, req *viewer.Request) {
+	cmd.Flags().BoolVar(&req.NoRun, "no-run", false, "store the decision only; a worker or a recovery spends it")
+}
+
+// act does what is asked of one run: it shows the plan, asks, and acts on
+// exactly the version that was shown.
+func (a *app) act(ctx context.Context, args []string, req viewer.Request) error {
+	if err := a.mayAsk(); err != nil {
+		return err
+	}
+	return a.withRun(ctx, args, func(ctx context.Context, s *session, ref viewer.Ref) error {
+		req.Ref = ref
+		if !a.global.yes {
+			p, err := s.Plan(ctx, ref, false)
+			if err != nil {
+				return err
+			}
+			a.plan(textWriter{a.stderr}, p)
+			if err := a.confirm(ctx, s, question(req), ref.Run); err != nil {
+				return err
+			}
+			if req.Version == "" {
+				req.Version = p.Version
+			}
+		}
+		out, err := s.Act(ctx, req, a.progress)
+		if err != nil {
+			a.advise(ctx, s, ref, err)
+			return a.stopped(ctx, s, ref, err)
+		}
+		return a.outcome(s, ref, out, req.Action == viewer.Deny)
+	})
+}
+
+// question is what confirming means.
+func question(r viewer.Request) string {
+	q := string(r.Action)
+	if r.Target != "" {
+		q += " " + r.Target
+	}
+	if r.RerunInDoubt {
+		q += " and run the calls in doubt again"
+	}
+	if r.Takeover {
+		q += " and cut off whoever works on it"
+	}
+	return q
+}
+
+// mayAsk refuses a write that nobody can confirm, before anything is opened.
+func (a *app) mayAsk() error {
+	switch {
+	case a.global.readOnly:
+		return refuse("leave out --read-only", "nothing is written with --read-only")
+	case !a.global.yes && !isTerminal(a.stdin):
+		return refuse("look at the plan with `flowtui plan`, then add --yes", "no terminal and no --yes")
+	}
+	return nil
+}
+
+// confirm asks on stderr. In a production context the run's name is typed, so
+// that no habit of pressing y decides.
+func (a *app) confirm(ctx context.Context, s *session, what, name string) error {
+	if a.global.yes {
+		return nil
+	}
+	w := textWriter{a.stderr}
+	if s.production {
+		fmt.Fprintf(w, "%s? This is production: type %s to confirm: ", what, name)
+	} else {
+		fmt.Fprintf(w, "%s? [y/N] ", what)
+	}
+	answer, err := readLine(ctx, a.stdin)
+	if err != nil {
+		return err
+	}
+	ok := strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
+	if s.production {
+		ok = answer == name
+	}
+	if !ok {
+		return refuse("", "not confirmed, nothing was done")
+	}
+	return nil
+}
+
+// readLine reads one line, or gives up with the context.
+func readLine(ctx context.Context, r io.Reader) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	read := make(chan line, 1)
+	go func() {
+		text, err := bufio.NewReader(r).ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		read <- line{strings.TrimSpace(text), err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case l := <-read:
+		return l.text, l.err
+	}
+}
+
+// progress tells of a stage; the last one is the result.
+func (a *app) progress(p viewer.Progress) {
+	if p.Stage != "completed" {
+		a.note("%s", p.Text)
+	}
+}
+
+// advise prints what settles the calls in doubt, ready to copy.
+func (a *app) advise(ctx context.Context, s *session, ref viewer.Ref, err error) {
+	if s.Explain(err).Code != "needs-decision" {
+		return
+	}
+	p, err := s.Plan(ctx, ref, false)
+	if err != nil {
+		return // the error that is reported already says enough
+	}
+	for _, c := range p.InDoubt {
+		a.note("%s (%s): %s", c.ID, c.Tool, oneLine(c.Why))
+		a.note("  it did not run:  %s", s.Command(viewer.Request{Ref: ref, Action: viewer.Resolve, Target: c.ID, NotRun: true}))
+		a.note("  it ran, and gave JSON:  %s", s.Command(viewer.Request{Ref: ref, Action: viewer.Resolve, Target: c.ID, Value: []byte("null")}))
+	}
+}
+
+// stopped says that a run whose worker was told to stop can be brought on.
+func (a *app) stopped(ctx context.Context, s *session, ref viewer.Ref, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return viewer.Problem{Code: "failed", Run: ref.Run, Message: fmt.Sprintf("stopped (%v); the run can be recovered", context.Cause(ctx)),
+		Hint: s.Command(viewer.Request{Ref: ref, Action: viewer.Recover})}
+}
+
+// outcome prints where the run stands and returns the exit code that says it.
+// A run that failed because it was denied did what was asked.
+func (a *app) outcome(s *session, ref viewer.Ref, o viewer.Outcome, denied bool) error {
+	if err := a.result(o, func(w io.Writer) { outcomeText(w, o) }); err != nil {
+		return err
+	}
+	doubt := ""
+	for _, w := range o.Waiting {
+		if w.Type == viewer.WaitInDoubt {
+			doubt = w.ID
+		}
+	}
+	p := viewer.Problem{Run: o.Run, Message: o.Outcome}
+	switch {
+	case doubt != "":
+		p.Code = "needs-decision"
+		p.Hint = s.Command(viewer.Request{Ref: ref, Action: viewer.Resolve, Target: doubt, NotRun: true})
+		a.note("hint: %s", p.Hint)
+	case o.Status == "failed" && !denied:
+		p.Code = "failed"
+	default:
+		return nil
+	}
+	if a.global.json {
+		a.report(p)
+	}
+	return exit(p.Exit())
+}
+
+func outcomeText(w io.Writer, o viewer.Outcome) {
+	fmt.Fprintf(w, "%s: %s\n", o.Run, oneLine(o.Outcome))
+	fmt.Fprintf(w, "  %s, step %d, segment %d\n", o.Status, o.Step, o.Segment)
+	for _, l := range []struct {
+		name string
+		ids  []string
+	}{{"replayed", o.Replayed}, {"rerun", o.Rerun}, {"unreplayed", o.Unreplayed}} {
+		if len(l.ids) > 0 {
+			fmt.Fprintf(w, "  %s %s\n", l.name, strings.Join(l.ids, ", "))
+		}
+	}
+	waitingLines(w, o.Waiting)
+}

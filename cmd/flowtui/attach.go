@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/viewer"
+)
+
+// session is an attached viewer with what the command line said about it.
+type session struct {
+	*viewer.Service
+	seen       *seen
+	owner      string
+	production bool
+}
+
+// Close releases the stores and remembers what was seen.
+func (s *session) Close() {
+	_ = s.Service.Close() // nothing is written by closing
+	s.seen.save()
+}
+
+// target is one STORE of the command line.
+type target struct {
+	spec     string       // as it was typed
+	location string       // path or URL: the same, or that of the context
+	context  storeContext // zero when spec is none
+}
+
+func (t target) named() bool { return t.context.Store != "" }
+
+// attach opens the stores. Only a command that starts runs may create one.
+func (a *app) attach(ctx context.Context, create bool, specs ...string) (*session, error) {
+	targets, err := a.targets(specs)
+	if err != nil {
+		return nil, err
+	}
+	return a.attachTargets(ctx, create, targets)
+}
+
+func (a *app) attachTargets(ctx context.Context, create bool, targets []target) (*session, error) {
+	settings, err := a.settings(targets)
+	if err != nil {
+		return nil, err
+	}
+	ring, err := a.keyring(ctx, settings.keys())
+	if err != nil {
+		return nil, err
+	}
+	flows, err := a.flowSource(settings.Flows)
+	if err != nil {
+		return nil, err
+	}
+	var specs []string
+	locations := map[string]string{}
+	for _, t := range targets {
+		if t.named() && !create && !storeExists(t.location) {
+			return nil, problem("not-found", "the config file says where it is", "context %s: there is nothing at %s", t.spec, t.location)
+		}
+		specs = append(specs, t.spec)
+		locations[t.spec] = t.location
+	}
+	memory := newSeen(a.now)
+	svc, err := viewer.Attach(ctx, specs, viewer.Options{
+		Formats:  formats(locations, create),
+		Keys:     ring,
+		Flows:    flows,
+		Owner:    settings.Owner,
+		Identity: stores.Identity{User: settings.User, Principal: settings.Principal},
+		By:       operator(settings.User),
+		ReadOnly: settings.ReadOnly,
+		Raw:      a.global.json,
+		Worker:   worker(),
+		LeaseTTL: a.global.lease,
+		Command:  "flowtui",
+		KeyFlags: a.global.repeated(),
+		Memory:   memory,
+	})
+	if err != nil {
+		return nil, err
+	}
+	memory.locate(svc.Stores())
+	return &session{Service: svc, seen: memory, owner: settings.Owner, production: settings.Production}, nil
+}
+
+// repeated are the flags that a command line to copy must have too.
+func (g globals) repeated() []string {
+	flags := g.keys.flags()
+	for _, dir := range g.flows {
+		flags = append(flags, "--flows", dir)
+	}
+	for _, f := range []struct{ name, value string }{
+		{"--flow", g.flow}, {"--config", g.config},
+	} {
+		if f.value != "" {
+			flags = append(flags, f.name, f.value)
+		}
+	}
+	return flags
+}
+
+// operator is who acts, for the audit log.
+func operator(name string) string {
+	if name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "unknown"
+}
+
+// worker names this process in leases and logs, so that a person finds it.
+func worker() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "flowtui"
+	}
+	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), strings.ToLower(rand.Text()[:4]))
+}
+
+// targets finds out what each STORE is: a URL, a path, or a context. A path that
+// exists wins, so that a config file never redirects a command that names a file.
+func (a *app) targets(specs []string) ([]target, error) {
+	conf, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	targets := make([]target, len(specs))
+	for i, spec := range specs {
+		targets[i] = target{spec: spec, location: spec}
+		c, named := conf.Contexts[spec]
+		switch {
+		case !named || isURL(spec):
+		case exists(spec):
+			a.warnf("%s is a file and a context: taking the file", spec)
+		default:
+			targets[i] = target{spec: spec, location: c.Store, context: c}
+		}
+	}
+	return targets, nil
+}
+
+// config reads the config file that the flags, the environment or the system
+// name.
+func (a *app) config() (config, error) {
+	if path := a.global.config; path != "" {
+		return readConfig(path, true)
+	}
+	if path := os.Getenv("FLOWTUI_CONFIG"); path != "" {
+		return readConfig(path, true)
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return config{}, nil // no home, no config file
+	}
+	return readConfig(filepath.Join(dir, "flowtui", "config.yaml"), false)
+}
+
+// settings are what the flags say, else what the contexts say. All stores of
+// one command share them, so contexts that differ cannot be opened together.
+func (a *app) settings(targets []target) (storeContext, error) {
+	var s storeContext
+	for i, t := range targets {
+		c := t.context
+		c.ReadOnly = c.ReadOnly || s.ReadOnly
+		c.Production = c.Production || s.Production
+		if i > 0 && (c.keys() != s.keys() || c.Owner != s.Owner || c.User != s.User || c.Principal != s.Principal) {
+			return s, usagef("%s and %s have different keys, owners or users: open them one at a time", targets[0].spec, t.spec)
+		}
+		c.Flows = append(slices.Clone(s.Flows), c.Flows...)
+		s = c
+	}
+	return s, a.override(&s)
+}
+
+// override puts the flags over the settings of a context.
+func (a *app) override(s *storeContext) error {
+	g := a.global
+	switch {
+	case g.keys.count() > 1:
+		return usagef("give one of --key-file, --key-env and --key-cmd")
+	case g.keys.count() == 1:
+		s.KeyFile, s.KeyEnv, s.KeyCmd = g.keys.file, g.keys.env, g.keys.cmd
+	case s.keys().count() == 0:
+		s.KeyFile = os.Getenv("FLOWTUI_KEY_FILE")
+	}
+	if g.owner != "" {
+		s.Owner = g.owner
+	}
+	if s.Owner == "" {
+		s.Owner = stores.DefaultOwner
+	}
+	if g.user != "" {
+		s.User = g.user
+	}
+	if g.principal != "" {
+		s.Principal = g.principal
+	}
+	s.ReadOnly = s.ReadOnly || g.readOnly
+	s.Flows = append(slices.Clone(g.flows), s.Flows...)
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// isURL reports whether a STORE is written as a URL. One letter before the
+// colon is a drive.
+func isURL(spec string) bool {
+	scheme, _, ok := strings.Cut(spec, ":")
+	if !ok || len(scheme) < 2 {
+		return false
+	}
+	return !strings.ContainsFunc(scheme, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '+' })
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowtui/flowtui/fixtures/demo"
+)
+
+func newDemoCommand(a *app) *cobra.Command {
+	var dir string
+	var noOpen bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Make a demo store with every kind of run and open the viewer on it",
+		Long: `Make DIR/demo.db, DIR/demo.key and DIR/flows with every kind of run, and open the
+viewer on it. The runs are real: flows run, workers are killed in the middle of
+calls, and a few rows are tampered with. Without --dir a new temporary folder is
+made. Nothing leaves this machine.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd, dir, noOpen) },
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "folder to make the demo in (default: a new temporary one)")
+	cmd.Flags().BoolVar(&noOpen, "no-open", false, "do not open the viewer, print how to attach")
+	return cmd
+}
+
+func (a *app) demo(cmd *cobra.Command, dir string, noOpen bool) error {
+	if !noOpen && (!isTerminal(a.stdin) || !isTerminal(a.stdout)) {
+		return refuse("make it with --no-open", "the viewer needs a terminal")
+	}
+	dir, err := demoFolder(dir)
+	if err != nil {
+		return err
+	}
+	a.note("making a demo in %s: real flows, real crashes, a few seconds", dir)
+	files, err := demo.Make(cmd.Context(), demo.Options{Dir: dir, Open: createStore, Worker: itself})
+	if err != nil {
+		return err
+	}
+	if noOpen {
+		return a.result(map[string]string{"store": files.Store, "key_file": files.Key, "flows": files.Flows}, func(w io.Writer) {
+			fmt.Fprintf(w, "open it:  flowtui %s --key-file %s --flows %s --owner '*'\n", quote(files.Store), quote(files.Key), quote(files.Flows))
+			fmt.Fprintf(w, "list it:  flowtui ls %s --key-file %s --owner '*'\n", quote(files.Store), quote(files.Key))
+		})
+	}
+	a.global.keys, a.global.flows, a.global.owner = keySource{file: files.Key}, []string{files.Flows}, "*"
+	return a.open(cmd, []string{files.Store})
+}
+
+func demoFolder(dir string) (string, error) {
+	if dir == "" {
+		return os.MkdirTemp("", "flowtui-demo-")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	return filepath.Clean(dir), nil
+}
+
+// itself is this program with other arguments: a worker for the demo to kill.
+func itself(ctx context.Context, args ...string) *exec.Cmd {
+	exe, err := os.Executable()
+	if err != nil {
+		exe = os.Args[0]
+	}
+	return exec.CommandContext(ctx, exe, args...)
+}

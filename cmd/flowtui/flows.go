@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/flowfile"
+	"github.com/flowtui/flowtui/engine/tool"
+)
+
+// flowFiles gives the flows of the flow files that the flags name.
+type flowFiles struct {
+	set  *flowfile.Set
+	only *flowfile.File // of --flow, for runs whose store does not name their flow
+}
+
+// flowSource reads the flow files. A file that does not load is an error only
+// when its flow is asked for.
+func (a *app) flowSource(dirs []string) (*flowFiles, error) {
+	set, err := flowfile.LoadDir(dirs...)
+	if err != nil {
+		return nil, err
+	}
+	f := &flowFiles{set: set}
+	if a.global.flow != "" {
+		if f.only, err = f.find(a.global.flow); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// find returns the flow file that an argument names, a file before a name.
+func (f *flowFiles) find(arg string) (*flowfile.File, error) {
+	looksLikePath := strings.ContainsRune(filepath.ToSlash(arg), '/') || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(arg))
+	if looksLikePath || isFile(arg) {
+		return flowfile.Load(arg)
+	}
+	file, err := f.set.Flow(arg)
+	if errors.Is(err, flowfile.ErrUnknownFlow) {
+		return nil, problem("not-found", "give a flow file, or the folder that has it with --flows", "%v", err)
+	}
+	return file, err
+}
+
+// Flow gives the flow of a run.
+func (f *flowFiles) Flow(name string) (*engine.Flow, *tool.Registry, error) {
+	file := f.only
+	if file == nil || name != "" && name != file.Name {
+		var err error
+		if file, err = f.set.Flow(name); err != nil {
+			return nil, nil, err
+		}
+	}
+	return file.Flow, file.Tools, nil
+}
+
+// Names lists the flows that can be run.
+func (f *flowFiles) Names() []string {
+	names := f.set.Names()
+	if f.only != nil && !slices.Contains(names, f.only.Name) {
+		names = append(names, f.only.Name)
+	}
+	return names
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"github.com/flowtui/flowtui/engine/seal"
+)
+
+const (
+	keyCmdTimeout = 10 * time.Second
+	maxKeyBytes   = 64 << 10
+)
+
+// keySource says where the checkpoint key comes from; at most one is set.
+type keySource struct{ file, env, cmd string }
+
+func (s keySource) count() int {
+	n := 0
+	for _, x := range []string{s.file, s.env, s.cmd} {
+		if x != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// flags are the flags that give the same key, for a command line to copy.
+func (s keySource) flags() []string {
+	switch {
+	case s.file != "":
+		return []string{"--key-file", s.file}
+	case s.env != "":
+		return []string{"--key-env", s.env}
+	case s.cmd != "":
+		return []string{"--key-cmd", s.cmd}
+	}
+	return nil
+}
+
+// String names the source. Arguments of a command may be secrets themselves.
+func (s keySource) String() string {
+	switch {
+	case s.file != "":
+		return "the key file " + s.file
+	case s.env != "":
+		return "the variable " + s.env
+	case s.cmd != "":
+		return "the key command"
+	}
+	return "no key"
+}
+
+// keyring reads the key. No source is no key, and no error: looking needs none.
+// An error names the source and the reason, never what was read.
+func (a *app) keyring(ctx context.Context, s keySource) (*seal.Keyring, error) {
+	if s.count() == 0 {
+		return nil, nil
+	}
+	data, err := a.readKey(ctx, s)
+	if err != nil {
+		return nil, refuse("", "%s gives no key: %v", s, err)
+	}
+	ring, err := seal.ParseKeyring(data)
+	clear(data)
+	if err != nil {
+		return nil, refuse("a key file has one key a line, the newest first: at least 32 bytes as they are, or as hex:… or base64:…",
+			"%s gives no key: %v", s, err)
+	}
+	return ring, nil
+}
+
+func (a *app) readKey(ctx context.Context, s keySource) ([]byte, error) {
+	switch {
+	case s.file != "":
+		return a.readKeyFile(s.file)
+	case s.env != "":
+		secret, ok := os.LookupEnv(s.env)
+		if !ok {
+			return nil, errors.New("it is not set")
+		}
+		os.Unsetenv(s.env) // the tools that a flow runs must not inherit it
+		return []byte(secret), nil
+	}
+	return runKeyCmd(ctx, s.cmd)
+}
+
+func (a *app) readKeyFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, errors.Unwrap(err) // the path is named already
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	if info.IsDir() {
+		return nil, errors.New("it is a folder")
+	}
+	if mode := info.Mode(); mode.IsRegular() && mode.Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		a.warnf("the key file %s can be read by others (mode %04o): chmod 600 it", path, mode.Perm())
+	}
+	return readLimited(f)
+}
+
+func readLimited(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxKeyBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxKeyBytes {
+		return nil, fmt.Errorf("it has more than %d bytes", maxKeyBytes)
+	}
+	return data, nil
+}
+
+// runKeyCmd runs a command without a shell and returns its output. What it says
+// on stderr is dropped: nobody knows whether it names the secret.
+func runKeyCmd(ctx context.Context, line string) ([]byte, error) {
+	argv, err := splitWords(line)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, keyCmdTimeout)
+	defer cancel()
+	var out limitedBuffer
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stdout = &out
+	cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
+	err = cmd.Run()
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Errorf("no answer within %s", keyCmdTimeout)
+	case err != nil:
+		return nil, err
+	case out.over:
+		return nil, fmt.Errorf("it gives more than %d bytes", maxKeyBytes)
+	}
+	return out.data, nil
+}
+
+// limitedBuffer keeps the first bytes and drops the rest.
+type limitedBuffer struct {
+	data []byte
+	over bool
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	room := maxKeyBytes - len(b.data)
+	b.over = b.over || len(p) > room
+	b.data = append(b.data, p[:min(room, len(p))]...)
+	return len(p), nil
+}

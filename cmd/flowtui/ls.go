@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/viewer"
+)
+
+func newLsCommand(a *app) *cobra.Command {
+	var tab, text string
+	var q viewer.Query
+	cmd := &cobra.Command{
+		Use:   "ls STORE",
+		Short: "List runs, newest update first",
+		Args:  arguments("STORE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.Tab = viewer.Tab(tab)
+			return a.ls(cmd.Context(), args[0], q, text)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&text, "query", "", "part of the run id, and words: is:BADGE flow:NAME owner:NAME")
+	f.StringVar(&tab, "tab", string(viewer.TabAll), "one of "+tabNames())
+	f.IntVar(&q.Limit, "limit", stores.DefaultLimit, "number of runs")
+	f.StringVar(&q.Cursor, "cursor", "", "go on where another page ended")
+	return cmd
+}
+
+func tabNames() string {
+	names := make([]string, len(viewer.Tabs))
+	for i, t := range viewer.Tabs {
+		names[i] = string(t)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (a *app) ls(ctx context.Context, store string, q viewer.Query, text string) error {
+	words, err := parseQuery(text)
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(viewer.Tabs, q.Tab):
+		return usagef("there is no tab %q; there are %s", q.Tab, tabNames())
+	case q.Limit < 1 || q.Limit > stores.MaxLimit:
+		return usagef("--limit goes from 1 to %d", stores.MaxLimit)
+	}
+	s, err := a.attach(ctx, false, store)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	q.Text, q.Owner = words.text, words.owner
+	if q.Tab == viewer.TabAll {
+		q.Tab = words.tab()
+	}
+	page, err := s.list(ctx, q, words)
+	if err != nil {
+		return err
+	}
+	if err := a.result(page.Rows, func(w io.Writer) { a.rows(w, page.Rows, s.owner == stores.AnyOwner) }); err != nil {
+		return err
+	}
+	for _, p := range page.Problems {
+		return p.Problem
+	}
+	if page.Next != "" {
+		fmt.Fprintf(textWriter{a.stderr}, "next page: --cursor %s\n", page.Next)
+	}
+	return nil
+}
+
+// list returns one page of the rows that match, looking at as many pages as it
+// takes; only pages that may have one are verified. When it is full in the middle
+// of a page, that page is read again up to there, for the cursor that goes on
+// exactly behind the last row.
+func (s *session) list(ctx context.Context, q viewer.Query, words query) (viewer.Page, error) {
+	var found viewer.Page
+	for {
+		page, err := s.candidates(ctx, q, words)
+		if err != nil {
+			return found, err
+		}
+		found.Problems, found.Next = page.Problems, page.Next
+		for i, row := range page.Rows {
+			if words.matches(row) {
+				found.Rows = append(found.Rows, row)
+			}
+			if len(found.Rows) < q.Limit {
+				continue
+			}
+			if i+1 < len(page.Rows) {
+				q.Limit, q.Check = i+1, false
+				page, err = s.List(ctx, q)
+				found.Next = page.Next
+			}
+			return found, err
+		}
+		if page.Next == "" {
+			return found, nil
+		}
+		q.Cursor = page.Next
+	}
+}
+
+// candidates is one page, verified unless no run of it can match.
+func (s *session) candidates(ctx context.Context, q viewer.Query, words query) (viewer.Page, error) {
+	if words.narrow() {
+		page, err := s.List(ctx, q)
+		if err != nil || !slices.ContainsFunc(page.Rows, words.mayMatch) {
+			page.Rows = nil
+			return page, err
+		}
+	}
+	q.Check = true
+	return s.List(ctx, q)
+}
+
+// rows prints a list of runs for people.
+func (a *app) rows(w io.Writer, rows []viewer.Row, owners bool) {
+	if len(rows) == 0 {
+		a.note("no runs")
+		return
+	}
+	var t table
+	head := []string{"WHAT", "RUN", "FLOW", "OWNER", "AT", "STEP", "WAITING FOR", "AGE"}
+	for i, r := range append([]viewer.Row{{}}, rows...) {
+		cells := head
+		if i > 0 {
+			cells = []string{a.badges(r), r.Run, dash(r.Flow), r.Owner, dash(strings.Join(r.At, ",")), fmt.Sprint(r.Step),
+				dash(waitingFor(r)), age(a.now(), r.Updated)}
+		}
+		if !owners {
+			cells = slices.Delete(slices.Clone(cells), 3, 4)
+		}
+		t.add(cells...)
+	}
+	t.write(w)
+}
+
+// waitingFor says in a few words what a run waits for or why it is where it is.
+func waitingFor(r viewer.Row) string {
+	if len(r.Waiting) == 0 {
+		return clip(oneLine(r.Why), 60)
+	}
+	w := r.Waiting[0]
+	text := ""
+	switch w.Type {
+	case viewer.WaitApproval:
+		text = "approve " + w.Tool
+	case viewer.WaitInDoubt:
+		text = "did " + w.Tool + " run?"
+	default:
+		text = "answer " + w.Key + ": " + oneLine(w.Prompt)
+	}
+	if more := len(r.Waiting) - 1; more > 0 {
+		text = fmt.Sprintf("%s (and %d more)", clip(text, 50), more)
+	}
+	return clip(text, 60)
+}

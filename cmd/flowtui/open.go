@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/sqlite"
+	"github.com/flowtui/flowtui/viewer"
+)
+
+// formats are the kinds of stores that the program opens, in the order in which
+// they are tried; locations says where each STORE is. With create, a store that
+// is not there yet is one as well; nothing is made before the first write.
+func formats(locations map[string]string, create bool) viewer.Registry {
+	return viewer.Registry{{
+		Name: "sqlite",
+		Sniff: func(_ context.Context, spec string) (bool, string, error) {
+			path, err := sqlitePath(locations[spec])
+			switch {
+			case err != nil:
+				return false, err.Error(), nil
+			case create && !exists(path):
+				return true, "", nil
+			}
+			return sqlite.Sniff(path)
+		},
+		Open: func(ctx context.Context, spec string, readOnly bool) (stores.Store, error) {
+			path, err := sqlitePath(locations[spec])
+			if err != nil {
+				return nil, err
+			}
+			return sqlite.Open(ctx, path, sqlite.Options{ReadOnly: readOnly, Create: create && !readOnly})
+		},
+	}}
+}
+
+// createStore opens a store that need not be there yet.
+func createStore(ctx context.Context, path string) (stores.Store, error) {
+	return sqlite.Open(ctx, path, sqlite.Options{Create: true})
+}
+
+// sqlitePath is the file that a STORE names. Of a sqlite: URL everything after
+// the colon is the path, as it is; a file: URL is escaped as usual.
+func sqlitePath(spec string) (string, error) {
+	if path, ok := strings.CutPrefix(spec, "sqlite:"); ok {
+		return strings.TrimPrefix(path, "//"), nil
+	}
+	if strings.HasPrefix(spec, "file:") {
+		return filePath(spec)
+	}
+	if isURL(spec) && !exists(spec) {
+		scheme, _, _ := strings.Cut(spec, ":")
+		return "", fmt.Errorf("%s: stores cannot be opened", scheme)
+	}
+	return spec, nil
+}
+
+func filePath(spec string) (string, error) {
+	u, err := url.Parse(spec)
+	if err != nil {
+		return "", err
+	}
+	path := u.Path
+	if u.Opaque != "" {
+		if path, err = url.PathUnescape(u.Opaque); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case u.Host != "" && u.Host != "localhost":
+		return "", fmt.Errorf("a file: URL has three slashes or none, %q names the host %q", spec, u.Host)
+	case u.RawQuery != "" || u.Fragment != "":
+		return "", fmt.Errorf("%q has a ? or #; in a path they are written %%3F and %%23", spec)
+	}
+	if len(path) > 2 && path[0] == '/' && path[2] == ':' {
+		path = path[1:] // /C:/x
+	}
+	return filepath.FromSlash(path), nil
+}
+
+// storeExists reports whether there is something at a location.
+func storeExists(location string) bool {
+	path, err := sqlitePath(location)
+	return err == nil && exists(path)
+}
+
+// creatable refuses to make a store where a slip of the hand is more likely: a
+// new file is named by its ending or by a URL.
+func creatable(spec string) error {
+	path, err := sqlitePath(spec)
+	if err != nil || exists(path) || strings.HasPrefix(spec, "sqlite:") {
+		return err
+	}
+	switch filepath.Ext(path) {
+	case ".db", ".sqlite", ".sqlite3":
+		return nil
+	}
+	return problem("not-found", "a new store is named by its ending (.db, .sqlite, .sqlite3) or as sqlite:PATH", "there is no store %s", path)
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowtui/flowtui/viewer"
+)
+
+func jsonText(t *testing.T, v any) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := writeJSON(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestJSONIsSafeOnATerminalAndMeansTheSame(t *testing.T) {
+	hostile := "esc\x1b]52;c;x\x07 del\x7f c1\u009b bidi\u202e\u2066 sep\u2028\u2029 zero\u200b\ufeff tag\U000e0041 <&> é 漢 \\u0041"
+	quoted, err := json.Marshal(hostile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]any{
+		"string":      map[string]string{hostile: hostile},
+		"raw":         map[string]json.RawMessage{"x": quoted},
+		"raw unquote": json.RawMessage("{\"\x7f\u009b\":\"\u202e\U000e0041\"}"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := jsonText(t, v)
+			for _, r := range strings.TrimSuffix(text, "\n") {
+				if r < ' ' || r >= 0x7f && r < 0xa0 || strings.ContainsRune("\u202e\u2066\u2028\u2029\u200b\ufeff\U000e0041", r) {
+					t.Errorf("%q is printed as it is: %q", r, text)
+				}
+			}
+			var got, want any
+			plain, _ := json.Marshal(v)
+			if json.Unmarshal([]byte(text), &got) != nil || json.Unmarshal(plain, &want) != nil {
+				t.Fatalf("not JSON: %q", text)
+			}
+			if a, b := jsonText(t, got), jsonText(t, want); a != b {
+				t.Errorf("value changed: %q, want %q", a, b)
+			}
+		})
+	}
+	if got := jsonText(t, json.RawMessage("\"\x9b\xff\"")); strings.IndexByte(got, 0x9b) >= 0 || strings.IndexByte(got, 0xff) >= 0 {
+		t.Errorf("bytes that are no UTF-8 are printed: %q", got)
+	}
+}
+
+func TestNumbersAndLettersStayAsStored(t *testing.T) {
+	const raw = `{"a":1.0,"b":9007199254740993,"c":1E+400,"d":-0.0,"e":"<&>","a":2}`
+	if got := jsonText(t, json.RawMessage(raw)); got != raw+"\n" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestEmptyListsAreBrackets(t *testing.T) {
+	plan := viewer.Plan{Run: "r", Rerun: []viewer.Call{{}}}
+	got := jsonText(t, plan)
+	for _, want := range []string{`"replay":[]`, `"in_doubt":[]`, `"decision":null`, `"lease":null`, `"blocked":null`, `"args":null`, `"started":null`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not in %s", want, got)
+		}
+	}
+	if plan.Replay != nil {
+		t.Error("the value itself was changed")
+	}
+	if got := jsonText(t, []viewer.Row(nil)); got != "[]\n" {
+		t.Errorf("no rows: %s", got)
+	}
+	if got := jsonText(t, []viewer.Row{{}}); !strings.Contains(got, `"badges":[]`) || !strings.Contains(got, `"waiting":[]`) || !strings.Contains(got, `"at":[]`) {
+		t.Errorf("a row: %s", got)
+	}
+}
+
+func TestTextsDoNotSteerTheTerminal(t *testing.T) {
+	var b bytes.Buffer
+	a := &app{stderr: &b}
+	a.report(viewer.Problem{Message: "bad \x1b[2J \u202e name", Hint: "line\rforged"})
+	if strings.ContainsAny(b.String(), "\x1b\r\u202e") || strings.Count(b.String(), "\n") != 2 {
+		t.Errorf("printed %q", b.String())
+	}
+}
+
+func TestTableAlignsByCells(t *testing.T) {
+	var b bytes.Buffer
+	var tab table
+	tab.add("漢字", "x")
+	tab.add("abcdef", "y")
+	tab.add("é", "z", "tail")
+	tab.write(&b)
+	if want := "漢字    x\nabcdef  y\né       z  tail\n"; b.String() != want {
+		t.Errorf("got\n%s", b.String())
+	}
+}
+
+func TestAge(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for want, ago := range map[string]time.Duration{
+		"0s": -time.Second, "59s": 59 * time.Second, "2m": 150 * time.Second, "47h": 47*time.Hour + 59*time.Minute,
+		"3d": 80 * time.Hour, "clock skew": -time.Minute,
+	} {
+		if got := age(now, now.Add(-ago)); got != want {
+			t.Errorf("%s ago: %s, want %s", ago, got, want)
+		}
+	}
+	if got := age(now, time.Time{}); got != "-" {
+		t.Errorf("no time: %s", got)
+	}
+}
+
+func TestASCII(t *testing.T) {
+	for _, c := range []struct {
+		goos, name, value string
+		want              bool
+	}{
+		{"linux", "LANG", "en_US.UTF-8", false}, {"linux", "LC_ALL", "C.utf8", false}, {"linux", "LANG", "C", true},
+		{"linux", "X", "", true}, {"windows", "X", "", false}, {"linux", "LC_CTYPE", "UTF-8", false},
+	} {
+		getenv := func(name string) string {
+			if name == c.name {
+				return c.value
+			}
+			return ""
+		}
+		if got := ascii(c.goos, getenv); got != c.want {
+			t.Errorf("%v: %v", c, got)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowtui/flowtui/viewer"
+)
+
+func newPlanCommand(a *app) *cobra.Command {
+	var reveal bool
+	cmd := &cobra.Command{
+		Use:   "plan STORE RUN",
+		Short: "Say what bringing the run on would do, touching nothing",
+		Args:  arguments("STORE", "RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withRun(cmd.Context(), args, func(ctx context.Context, s *session, ref viewer.Ref) error {
+				p, err := s.Plan(ctx, ref, reveal)
+				if err != nil {
+					return err
+				}
+				return a.result(p, func(w io.Writer) { a.plan(w, p) })
+			})
+		},
+	}
+	addReveal(cmd, &reveal)
+	return cmd
+}
+
+// plan says in words what an action would do, all of it.
+func (a *app) plan(w io.Writer, p viewer.Plan) {
+	fmt.Fprintf(w, "%s  %s, %s\n", p.Run, a.badges(p.Row), a.verdict(p.Row.Verdict))
+	fmt.Fprintf(w, "  action   %s\n", p.Action)
+	for _, line := range []struct{ name, text string }{{"claims", p.Claims}, {"then", p.Then}, {"version", p.Version}} {
+		if line.text != "" {
+			fmt.Fprintf(w, "  %-8s %s\n", line.name, line.text)
+		}
+	}
+	callLines(w, "replays", p.Replay)
+	callLines(w, "reruns", p.Rerun)
+	callLines(w, "in doubt", p.InDoubt)
+	for _, r := range p.Review {
+		review(w, r)
+	}
+	if d := p.Decision; d != nil {
+		fmt.Fprintf(w, "  stored   %s of %s by %s, %s\n", d.Type, d.ID, d.By, when(d.Time))
+	}
+	if p.Lease != nil {
+		fmt.Fprintf(w, "  lease    %s\n", lease(p.Lease))
+	}
+	if p.Blocked != nil {
+		fmt.Fprintf(w, "  blocked  %s\n", oneLine(*p.Blocked))
+		if p.Hint != "" {
+			fmt.Fprintf(w, "           %s\n", oneLine(p.Hint))
+		}
+	}
+}
+
+func callLines(w io.Writer, what string, calls []viewer.Call) {
+	for _, c := range calls {
+		fmt.Fprintf(w, "  %-8s %s %s %s\n", what, c.ID, c.Tool, compact(c.Args))
+		if c.InDoubt && c.Why != "" {
+			fmt.Fprintf(w, "           %s\n", oneLine(c.Why))
+		}
+	}
+}
+
+// review is one thing that is asked, with all of its arguments.
+func review(w io.Writer, r viewer.ReviewEntry) {
+	switch r.Type {
+	case viewer.WaitApproval:
+		fmt.Fprintf(w, "  approval %s: %s\n", r.ID, r.Tool)
+	case viewer.WaitInterrupt:
+		fmt.Fprintf(w, "  question %s (%s): %s\n", r.Key, r.ID, oneLine(r.Prompt))
+	default: // the calls in doubt are listed already
+		return
+	}
+	for _, l := range r.Lines {
+		fmt.Fprintf(w, "    %*s%s %s\n", 2*l.Depth, "", dash(l.Key), l.Text)
+	}
+	if r.Masked > 0 {
+		fmt.Fprintf(w, "    secrets masked: %d, `flowtui plan --reveal` shows them\n", r.Masked)
+	}
+	for _, line := range []struct{ name, text string }{{"yes", r.IfYes}, {"no", r.IfNo}} {
+		if line.text != "" {
+			fmt.Fprintf(w, "    if %s: %s\n", line.name, line.text)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/viewer"
+)
+
+func newRecoverAllCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "recover-all STORE",
+		Short: "Recover every run whose worker is gone, each for itself",
+		Args:  arguments("STORE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.recoverAll(cmd.Context(), args[0])
+		},
+	}
+}
+
+func (a *app) recoverAll(ctx context.Context, store string) error {
+	if err := a.mayAsk(); err != nil {
+		return err
+	}
+	s, err := a.attach(ctx, false, store)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if !a.global.yes {
+		page, err := s.List(ctx, viewer.Query{Tab: viewer.TabRunning, Limit: stores.MaxLimit, Check: true})
+		if err != nil {
+			return err
+		}
+		a.rows(textWriter{a.stderr}, page.Rows, s.owner == stores.AnyOwner)
+		if err := a.confirm(ctx, s, "recover all of them", store); err != nil {
+			return err
+		}
+	}
+	results, err := s.RecoverAll(ctx, "", s.owner, viewer.RecoverAllOptions{})
+	if err != nil {
+		return err
+	}
+	if err := a.result(recoveries(results), func(w io.Writer) { recoveryText(w, results) }); err != nil {
+		return err
+	}
+	return worst(results)
+}
+
+// recoveries is the results as JSON has them: an outcome or an error.
+func recoveries(results map[string]viewer.RecoverAllResult) map[string]any {
+	byRun := map[string]any{}
+	for run, r := range results {
+		if r.Problem != nil {
+			byRun[run] = map[string]viewer.Problem{"error": *r.Problem}
+		} else {
+			byRun[run] = withLists(*r.Outcome)
+		}
+	}
+	return map[string]any{"results": byRun}
+}
+
+func recoveryText(w io.Writer, results map[string]viewer.RecoverAllResult) {
+	for _, run := range slices.Sorted(maps.Keys(results)) {
+		r := results[run]
+		if r.Problem == nil {
+			fmt.Fprintf(w, "%s: %s\n", run, oneLine(r.Outcome.Outcome))
+			continue
+		}
+		fmt.Fprintf(w, "%s: %s\n", run, oneLine(r.Problem.Message))
+		if r.Problem.Hint != "" {
+			fmt.Fprintf(w, "  hint: %s\n", oneLine(r.Problem.Hint))
+		}
+	}
+	fmt.Fprintf(w, "%s\n", plural(len(results), "unfinished run"))
+}
+
+// worst is the exit code of many results: that of all problems when they agree,
+// else 1.
+func worst(results map[string]viewer.RecoverAllResult) error {
+	codes := map[int]bool{}
+	for _, r := range results {
+		switch {
+		case r.Problem != nil:
+			codes[r.Problem.Exit()] = true
+		case r.Outcome.Status == string(stores.StatusFailed):
+			codes[viewer.Problem{}.Exit()] = true
+		}
+	}
+	all := slices.Collect(maps.Keys(codes))
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return exit(all[0])
+	}
+	return exit(1)
+}

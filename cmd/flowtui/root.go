@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views"
+)
+
+func newRootCommand(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "flowtui [STORE...]",
+		Short: "See durable runs, why they stand still, and bring them on",
+		Long: `flowtui opens checkpoint stores in a terminal. A STORE is a path, a URL (sqlite:PATH)
+or a context of the config file; with none, the default context is opened.
+Every screen and action is also a command.
+
+Exit codes: 0 done or clean, 1 failed, 2 usage, 3 not found, 4 conflict,
+5 needs a decision, 6 corrupt or forged, 7 refused.`,
+		Args:          cobra.ArbitraryArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+
+		SuggestionsMinimumDistance: 2,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.open(cmd, args)
+		},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return problem("usage", "see "+cmd.CommandPath()+" --help", "%v", err)
+	})
+	a.addGlobalFlags(root)
+	root.AddCommand(
+		newLsCommand(a), newShowCommand(a), newStateCommand(a), newCallsCommand(a), newEventsCommand(a),
+		newVerifyCommand(a), newPlanCommand(a),
+		newApproveCommand(a), newDenyCommand(a), newAnswerCommand(a), newResolveCommand(a),
+		newRecoverCommand(a), newRecoverAllCommand(a), newRunCommand(a), newDemoCommand(a),
+	)
+	return root
+}
+
+// open shows the screens on the stores, or on the default context.
+func (a *app) open(cmd *cobra.Command, specs []string) error {
+	if len(specs) == 0 {
+		conf, err := a.config()
+		if err != nil {
+			return err
+		}
+		if conf.Default.text == "" {
+			return cmd.Help()
+		}
+		specs = []string{conf.Default.text}
+	}
+	targets, err := a.targets(specs)
+	if err != nil {
+		return err
+	}
+	if err := mistyped(cmd, targets[0]); err != nil {
+		return err
+	}
+	s, err := a.attachTargets(cmd.Context(), false, targets)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if !isTerminal(a.stdin) || !isTerminal(a.stdout) {
+		return refuse("flowtui ls "+specs[0]+" prints the runs", "the viewer needs a terminal")
+	}
+	return a.view(cmd.Context(), s.Service)
+}
+
+// mistyped tells a command that does not exist from a store: a single word that
+// is nothing else.
+func mistyped(cmd *cobra.Command, t target) error {
+	word := t.spec
+	if t.named() || isURL(word) || exists(word) || filepath.Base(word) != word || filepath.Ext(word) != "" {
+		return nil
+	}
+	hint := "see flowtui --help"
+	if near := cmd.Root().SuggestionsFor(word); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return problem("usage", hint, "%q is no command, no context and no store", word)
+}
+
+// view runs the screens. They end with the context, and restore the terminal.
+func (a *app) view(ctx context.Context, s *viewer.Service) error {
+	out, _ := a.stdout.(*os.File) // it is a terminal
+	err := views.Run(ctx, views.Deps{
+		Backend:   s,
+		Clock:     time.Now,
+		ASCII:     ascii(runtime.GOOS, os.Getenv),
+		Clipboard: views.TerminalClipboard(out, os.Getenv),
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}

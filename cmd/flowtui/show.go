@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/viewer"
+)
+
+func newShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show STORE RUN",
+		Short: "Show one run: what it is, why it is not moving, what it went through",
+		Args:  arguments("STORE", "RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withRun(cmd.Context(), args, func(ctx context.Context, s *session, ref viewer.Ref) error {
+				d, err := s.Show(ctx, ref)
+				if err != nil {
+					return err
+				}
+				return a.result(d, func(w io.Writer) { a.detail(w, d) })
+			})
+		},
+	}
+}
+
+// withRun attaches the store and finds the run that the arguments name.
+func (a *app) withRun(ctx context.Context, args []string, use func(context.Context, *session, viewer.Ref) error) error {
+	s, err := a.attach(ctx, false, args[0])
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	ref, err := s.find(args[1])
+	if err != nil {
+		return err
+	}
+	return use(ctx, s, ref)
+}
+
+// find names one run, which has one owner.
+func (s *session) find(run string) (viewer.Ref, error) {
+	if s.owner == stores.AnyOwner {
+		return viewer.Ref{}, usagef("--owner * is for lists: name the owner of the run")
+	}
+	return s.Find(run, s.owner), nil
+}
+
+func (a *app) detail(w io.Writer, d viewer.Detail) {
+	fmt.Fprintf(w, "%s  %s\n\n", d.Run, a.badges(d.Row))
+	var t table
+	t.add("flow", dash(d.Row.Flow)+" ("+d.Kind+")")
+	t.add("owner", d.Owner)
+	t.add("status", fmt.Sprintf("%s, step %d, segment %d, at %s", d.Status, d.Step, d.Segment, dash(strings.Join(d.At, ", "))))
+	t.add("verdict", a.verdict(d.Verdict))
+	for _, f := range []struct{ name, value string }{
+		{"user", d.Identity.User}, {"thread", d.Identity.Thread}, {"principal", d.Identity.Principal},
+		{"why", d.Why}, {"next", d.Next}, {"error", d.Error},
+	} {
+		if f.value != "" {
+			t.add(f.name, oneLine(f.value))
+		}
+	}
+	t.add("updated", when(d.Updated)+", "+age(a.now(), d.Updated)+" ago")
+	t.add("lease", lease(d.Lease))
+	t.write(w)
+	if len(d.Waiting) > 0 {
+		fmt.Fprintln(w, "\nwaiting for")
+		waitingLines(w, d.Waiting)
+	}
+	a.history(w, d.History)
+}
+
+func lease(l *viewer.Lease) string {
+	if l == nil {
+		return "nobody holds it"
+	}
+	return fmt.Sprintf("held by %s until %s", l.Holder, when(l.Expires))
+}
+
+func (a *app) history(w io.Writer, steps []viewer.HistoryStep) {
+	if len(steps) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	var t table
+	t.add("STEP", "SEGMENT", "STATUS", "AT", "TIME", "VERDICT")
+	for _, h := range steps {
+		status := h.Status
+		if h.Claim {
+			status += " (claim)"
+		}
+		t.add(fmt.Sprint(h.Step), fmt.Sprint(h.Segment), status, dash(strings.Join(h.At, ",")), when(h.Time), a.verdict(h.Verdict))
+	}
+	t.write(w)
+}

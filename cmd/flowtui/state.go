@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowtui/flowtui/viewer"
+)
+
+func newStateCommand(a *app) *cobra.Command {
+	var step int64
+	var reveal bool
+	cmd := &cobra.Command{
+		Use:   "state STORE RUN",
+		Short: "Print a run's state, numbers exactly as stored",
+		Args:  arguments("STORE", "RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("step") && step < 0 {
+				return usagef("--step is 0 or more")
+			}
+			return a.withRun(cmd.Context(), args, func(ctx context.Context, s *session, ref viewer.Ref) error {
+				v, err := s.State(ctx, ref, step, reveal)
+				if err != nil {
+					return err
+				}
+				if v.Masked > 0 {
+					a.note("%s masked, --reveal shows them", plural(v.Masked, "secret"))
+				}
+				return a.result(v.JSON, func(w io.Writer) { indent(w, v.JSON) })
+			})
+		},
+	}
+	cmd.Flags().Int64Var(&step, "step", -1, "state at this step (default: the latest)")
+	addReveal(cmd, &reveal)
+	return cmd
+}
+
+func addReveal(cmd *cobra.Command, reveal *bool) {
+	cmd.Flags().BoolVar(reveal, "reveal", false, "show secrets, which are masked otherwise")
+}
+
+// indent prints JSON for people; what is not JSON is printed as it is.
+func indent(w io.Writer, data json.RawMessage) {
+	var b bytes.Buffer
+	if err := json.Indent(&b, data, "", "  "); err != nil {
+		b.Reset()
+		b.Write(data)
+	}
+	b.WriteByte('\n')
+	_, _ = b.WriteTo(w) // into memory
+}
