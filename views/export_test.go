@@ -11,3 +11,6 @@ func Tick(t time.Time) tea.Msg { return tickMsg(t) }
 
 // Changed is the message of a change notice, for tests.
 func Changed() tea.Msg { return changedMsg{} }
+
+// Age is how ages are written, for tests.
+func Age(now, t time.Time) string { return age(now, t) }

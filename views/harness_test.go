@@ -16,7 +16,8 @@ import (
 	"github.com/flowtui/flowtui/views/viewstest"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+// updating reports that -update was given, a flag that teatest brings along.
+func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // harness drives the program without a terminal: commands run when the test
 // says so, and the clock moves when the test says so.
@@ -208,7 +209,7 @@ func (x *harness) golden(name string) {
 		x.Fatalf("escape in a plain screen: %q", got)
 	}
 	path := filepath.Join("testdata", name+".golden")
-	if *update {
+	if updating() {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			x.Fatal(err)
 		}

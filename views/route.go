@@ -77,14 +77,17 @@ func (a *App) outcome(msg outcomeMsg) tea.Cmd {
 	return a.broadcast(changedMsg{})
 }
 
+// notWatching is what the header says without change notices.
+const notWatching = "not live, r reads again"
+
 // watching notes whether change notices arrive.
 func (a *App) watching(msg watchingMsg) tea.Cmd {
 	a.live = msg.notices != nil && msg.problem == nil
 	if !a.live {
-		a.notLive = "not live, r reads again"
+		a.notLive = notWatching
 		return rewatch()
 	}
-	missed := a.notLive != ""
+	missed := a.notLive == notWatching
 	a.notLive = ""
 	next := nextNotice(a.shared, msg.notices)
 	if missed {
