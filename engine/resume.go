@@ -19,8 +19,8 @@ type Decide struct {
 	Value    json.RawMessage // of an answer, exactly as it is to land in the state
 	By       string
 	Note     string
-	Version  string // Plan.Version that was seen; "" for none
-	Identity stores.Identity
+	Version  string          // Plan.Version that was seen; "" for none
+	Identity stores.Identity // of the run, if it is given; who decides is By
 }
 
 // Resume stores a decision with the run's next checkpoint, so that one resume

@@ -90,7 +90,8 @@ func (s *Service) perform(ctx context.Context, a *attachment, k stores.Key, h st
 }
 
 func (s *Service) decide(ctx context.Context, a *attachment, k stores.Key, h stores.Head, r Request, t *teller) (Outcome, error) {
-	d := engine.Decide{Type: string(r.Action), ID: r.Target, Value: r.Value, By: s.o.By, Note: r.Note, Version: r.Version, Identity: s.o.Identity}
+	d := engine.Decide{Type: string(r.Action), ID: r.Target, Value: r.Value, By: s.o.By, Note: r.Note, Version: r.Version}
+	d.Identity.Principal = s.o.Identity.Principal // the run keeps its user, whoever decides
 	if err := s.asStored(ctx, a, k, &d); err != nil {
 		return Outcome{}, err
 	}

@@ -38,9 +38,10 @@ type facts struct {
 // refusals are reasons why actions are not possible that do not lie in the
 // run's own rows, "" where there is none.
 type refusals struct {
-	write    string // read-only
-	flow     string // the flow cannot go on here
-	identity string // it runs for somebody else
+	write     string // read-only
+	flow      string // the flow cannot go on here
+	identity  string // it runs for another user: only a recovery minds, a decision is made by somebody else
+	principal string // it runs with another principal
 }
 
 func (f facts) running() bool { return f.status == string(stores.StatusRunning) }

@@ -65,7 +65,7 @@ func (f facts) trustRefusal() string {
 func (f facts) decisionRefusal() string {
 	why := f.trustRefusal()
 	if why == "" {
-		why = f.refusals.identity
+		why = f.refusals.principal
 	}
 	if why == "" && f.refusals.flow != "" {
 		why = f.refusals.flow + "; --no-run stores the decision only"
@@ -84,7 +84,7 @@ func (f facts) recoverRefusal() string {
 	case !f.running():
 		return "it cannot be read"
 	}
-	for _, why := range []string{f.trustRefusal(), f.refusals.identity, f.refusals.flow} {
+	for _, why := range []string{f.trustRefusal(), f.refusals.identity, f.refusals.principal, f.refusals.flow} {
 		if why != "" {
 			return why
 		}

@@ -92,8 +92,10 @@ func (s *Service) blocked(p engine.Plan, g glimpse, f facts) (sentence *string, 
 		return block(strings.TrimPrefix(problem.Message, fmt.Sprintf("run %q: ", p.Key.Run)), problem.Hint)
 	case f.verdict.Bad() || f.verdict == Unsigned:
 		return block(f.trustRefusal(), "see all findings with verify")
-	case f.refusals.identity != "":
-		return block(f.refusals.identity, "give the run's own identity with --user and --principal")
+	case f.refusals.identity != "" && p.Action == engine.PlanRecover:
+		return block(f.refusals.identity, "leave --user out, or give the run's own")
+	case f.refusals.principal != "":
+		return block(f.refusals.principal, "give the run's own principal with --principal")
 	}
 	if _, _, err := s.flow(g.head); err != nil {
 		problem := explain(err)

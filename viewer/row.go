@@ -180,8 +180,9 @@ func (s *Service) refusals(a *attachment, h stores.Head) refusals {
 		r.identity = fmt.Sprintf("it runs for user %q, not %q", h.User, want.User)
 	case want.Thread != "" && want.Thread != h.Thread:
 		r.identity = fmt.Sprintf("it runs in thread %q, not %q", h.Thread, want.Thread)
-	case want.Principal != h.Principal:
-		r.identity = fmt.Sprintf("it runs with principal %q, not %q", h.Principal, want.Principal)
+	}
+	if want := s.o.Identity.Principal; want != h.Principal {
+		r.principal = fmt.Sprintf("it runs with principal %q, not %q", h.Principal, want)
 	}
 	_, _, err := s.flow(h)
 	if err != nil {
