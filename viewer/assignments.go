@@ -13,7 +13,7 @@ func assignments(s string) (spans []span) {
 		at := i + j
 		i = at + 1
 		name, quoted := nameBefore(s, at)
-		if name == "" || secrecyOf(name) == public {
+		if len(name) < 3 || secrecyOf(name) == public {
 			continue
 		}
 		if s[at] == ':' && !quoted && !announces(name) {

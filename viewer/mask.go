@@ -32,8 +32,10 @@ const (
 
 // maskJSON masks the secrets of a JSON value, by the names of keys and by the
 // shape of texts, at any depth.
-func maskJSON(raw []byte) maskedJSON {
-	raw = asJSON(raw)
+func maskJSON(raw []byte) maskedJSON { return maskValid(asJSON(raw)) }
+
+// maskValid is maskJSON for what is known to be JSON.
+func maskValid(raw []byte) maskedJSON {
 	m := masker{edit: edit{data: raw}, scan: jsonScan{data: raw}, keys: map[string]secrecy{}, at: map[int]bool{}}
 	for m.token() {
 	}
@@ -99,8 +101,12 @@ func (m *masker) text(t token, raw []byte, level secrecy) {
 	if len(raw) <= 2 {
 		return
 	}
+	escaped := bytes.IndexByte(raw, '\\') >= 0
+	if level == public && !escaped && traitsOf(raw) == 0 {
+		return
+	}
 	s := string(raw[1 : len(raw)-1])
-	if bytes.IndexByte(raw, '\\') >= 0 {
+	if escaped {
 		s, _ = unquote(raw, -1)
 	}
 	masked, changed := s, false
@@ -117,6 +123,9 @@ func (m *masker) text(t token, raw []byte, level secrecy) {
 func (m *masker) number(t token, raw []byte, level secrecy) {
 	if c := raw[0]; c != '-' && (c < '0' || c > '9') {
 		return // true, false and null say nothing
+	}
+	if level != secret && len(raw) < 13 {
+		return
 	}
 	if s := string(raw); level == secret || isCard(s) {
 		m.at[m.edit.replace(t.start, t.end, quote(hide(s)))] = true

@@ -139,6 +139,9 @@ func EscapeJSON(data []byte) []byte {
 
 // scrubJSON scrubs the texts inside a JSON value.
 func scrubJSON(raw json.RawMessage) json.RawMessage {
+	if isPlain(raw) && bytes.IndexByte(raw, '\\') < 0 {
+		return asJSON(raw)
+	}
 	return mapStrings(raw, func(s string) (string, bool) {
 		clean := Scrub(s)
 		return clean, clean != s
@@ -196,10 +199,11 @@ func (b boundary) json(raw json.RawMessage, masked bool) json.RawMessage {
 	if b.mask && !masked {
 		raw = maskJSON(raw).JSON
 	}
-	if b.scrub {
-		raw = scrubJSON(raw)
+	switch {
+	case !b.scrub, masked && isPlain(raw) && bytes.IndexByte(raw, '\\') < 0:
+		return raw
 	}
-	return raw
+	return scrubJSON(raw)
 }
 
 func (b boundary) walk(v reflect.Value) {

@@ -12,9 +12,62 @@ type span struct {
 	show       string
 }
 
-// shapes find secrets by what they look like. Each one first looks for a
-// literal that its secrets contain, so that a long text costs little.
-var shapes = []func(string) []span{pemKeys, prefixed, webTokens, headers, urlPasswords, cards, assignments}
+// traits are what a text has of the things that secrets are recognised by.
+type traits uint8
+
+const (
+	hasDash   traits = 1 << iota // - or _
+	hasA                         // the start of AKIA, ASIA or AIza
+	hasDot                       // .
+	hasHeader                    // the end of "Bearer " or "Basic "
+	hasGives                     // : or =
+	hasCard                      // a run of 13 digits
+)
+
+// traitsOf reads a text once, so that most texts cost no more than that.
+func traitsOf[T ~string | ~[]byte](s T) (t traits) {
+	digits := 0
+	for i := range len(s) {
+		c := s[i]
+		if isDigit(c) {
+			if digits++; digits >= 13 {
+				t |= hasCard
+			}
+			continue
+		}
+		switch c {
+		case ' ':
+			if i > 4 && (s[i-1]|0x20 == 'r' || s[i-1]|0x20 == 'c') {
+				t |= hasHeader
+			}
+			continue
+		case '-':
+			t |= hasDash
+			continue
+		case '_':
+			t |= hasDash
+		case '.':
+			t |= hasDot
+		case ':', '=':
+			t |= hasGives
+		case 'A':
+			if i+1 < len(s) && (s[i+1] == 'K' || s[i+1] == 'S' || s[i+1] == 'I') {
+				t |= hasA
+			}
+		}
+		digits = 0
+	}
+	return t
+}
+
+// shapes find secrets by what they look like, in texts that have the traits.
+var shapes = []struct {
+	needs traits
+	find  func(string) []span
+}{
+	{hasDash, pemKeys}, {hasDash, prefixed(dashed)}, {hasA, prefixed(undashed)}, {hasDot, webTokens}, {hasHeader, headers},
+	{hasGives, urlPasswords}, {hasCard, cards}, {hasGives, assignments},
+}
 
 // maskText masks what looks like a secret inside a text, and reports whether
 // there was any.
@@ -22,9 +75,15 @@ func maskText(s string) (string, bool) {
 	if len(s) < 6 {
 		return s, false
 	}
+	has := traitsOf(s)
+	if has == 0 {
+		return s, false
+	}
 	var spans []span
-	for _, find := range shapes {
-		spans = append(spans, find(s)...)
+	for _, shape := range shapes {
+		if shape.needs&has != 0 {
+			spans = append(spans, shape.find(s)...)
+		}
 	}
 	spans = slices.DeleteFunc(spans, func(p span) bool { return isHidden(s[p.start:p.end]) })
 	if len(spans) == 0 {
@@ -106,8 +165,9 @@ type tokenPrefix struct {
 	in   func(byte) bool
 }
 
-var tokenPrefixes = []tokenPrefix{
-	{"AKIA", 16, isUpper}, {"ASIA", 16, isUpper}, {"AIza", 30, isURL64},
+var undashed = []tokenPrefix{{"AKIA", 16, isUpper}, {"ASIA", 16, isUpper}, {"AIza", 30, isURL64}}
+
+var dashed = []tokenPrefix{
 	{"ghp_", 16, isAlnum}, {"gho_", 16, isAlnum}, {"ghu_", 16, isAlnum}, {"ghs_", 16, isAlnum}, {"ghr_", 16, isAlnum},
 	{"github_pat_", 16, isURL64}, {"glpat-", 16, isURL64}, {"sk-", 16, isURL64}, {"sk_live_", 8, isURL64},
 	{"sk_test_", 8, isURL64}, {"rk_live_", 8, isURL64}, {"xoxa-", 8, isURL64}, {"xoxb-", 8, isURL64},
@@ -115,19 +175,21 @@ var tokenPrefixes = []tokenPrefix{
 	{"npm_", 30, isAlnum}, {"hf_", 20, isAlnum},
 }
 
-func prefixed(s string) (spans []span) {
-	for _, p := range tokenPrefixes {
-		each(s, p.text, func(at int) int {
-			end := run(s, at+len(p.text), len(s), p.in)
-			cut := s[end:] == "…" // by a list entry, which keeps the start of long texts
-			if end-at-len(p.text) < p.min && !cut || !wordStart(s, at) {
-				return at
-			}
-			spans = append(spans, span{at, end, hidden})
-			return end
-		})
+func prefixed(list []tokenPrefix) func(string) []span {
+	return func(s string) (spans []span) {
+		for _, p := range list {
+			each(s, p.text, func(at int) int {
+				end := run(s, at+len(p.text), len(s), p.in)
+				cut := s[end:] == "…" // by a list entry, which keeps the start of long texts
+				if end-at-len(p.text) < p.min && !cut || !wordStart(s, at) {
+					return at
+				}
+				spans = append(spans, span{at, end, hidden})
+				return end
+			})
+		}
+		return spans
 	}
-	return spans
 }
 
 // maxHead bounds the first part of a web token, so that base64 data costs little.

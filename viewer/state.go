@@ -27,7 +27,7 @@ func (s *Service) State(ctx context.Context, ref Ref, step int64, reveal bool) (
 	v := StateView{Step: c.Step, Size: int64(len(body.State))}
 	m := maskedJSON{JSON: body.State}
 	if !reveal {
-		m = maskJSON(body.State)
+		m = maskValid(body.State)
 	}
 	v.JSON, v.Masked = m.JSON, m.Count()
 	v.Lines, v.Cut = linesOf(m, browsing)
