@@ -1,102 +1,182 @@
 package views
 
 import (
-	"strings"
+	"cmp"
+	"slices"
 
-	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/flowtui/flowtui/keymap"
 	"github.com/flowtui/flowtui/viewer"
-	"github.com/flowtui/flowtui/views/theme"
 	"github.com/flowtui/flowtui/views/widget"
 )
 
-// runScreen shows one run.
+// latest is the step cursor that follows the newest step.
+const latest int64 = -1
+
+// runScreen shows one run, a tab at a time. What a tab needs is read when the
+// tab is shown, and again when the store changes while it is shown.
 type runScreen struct {
 	*env
-	ref           viewer.Ref
-	detail        *viewer.Detail
-	problem       *viewer.Problem
-	load          slot
+	ref    viewer.Ref
+	detail source[viewer.Detail]
+	calls  source[[]viewer.Call] // of Timeline and Calls
+	step   int64                 // that Timeline, Calls and State show
+	reveal bool                  // secrets were asked for
+	open   bool                  // calls were read with secrets
+
+	tabs     []runTab
+	at       int
+	timeline *timelineTab
+	called   *callsTab
+	state    *stateTab
+	events   *eventsTab
+	verifies *verifyTab
+
 	width, height int
+}
+
+// runTab is one tab of the screen.
+type runTab interface {
+	title() widget.Tab
+	// read reads what the tab shows; again says that it is not enough to have
+	// it already.
+	read(again bool) tea.Cmd
+	// key does what a key means in the tab, and reports false for a key that
+	// means nothing there.
+	key(tea.KeyMsg) (tea.Cmd, bool)
+	hints() []keymap.Hint
+	// back goes one level back inside the tab, and reports false at the top.
+	back() bool
+	// typing reports that a text field of the tab takes all keys.
+	typing() bool
+	// view draws the tab; more lines than height are cut.
+	view(width, height int) []string
+	// failed is about what the tab reads besides the detail.
+	failed() *failure
+	// ready reports that there is something to show.
+	ready() bool
 }
 
 // newRunScreen opens the run; nothing is read before Init.
 func newRunScreen(e *env, ref viewer.Ref) Screen {
-	return &runScreen{env: e, ref: ref}
+	r := &runScreen{env: e, ref: ref, step: latest}
+	r.timeline, r.called, r.state = newTimelineTab(r), newCallsTab(r), newStateTab(r)
+	r.events, r.verifies = &eventsTab{r: r}, &verifyTab{r: r}
+	r.tabs = []runTab{&overviewTab{r: r}, r.timeline, r.called, r.state, r.events, r.verifies}
+	return r
 }
 
-func (r *runScreen) Init() tea.Cmd { return r.refresh() }
+// Init reads the run.
+func (r *runScreen) Init() tea.Cmd { return r.readDetail() }
 
-func (r *runScreen) refresh() tea.Cmd {
-	if r.load.wait() {
-		return nil
-	}
-	return loadDetail(r.env, r.load.ask(r.env), r.ref)
-}
-
-func (r *runScreen) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case reply[viewer.Detail]:
-		return r.loaded(msg)
-	case changedMsg:
-		return r.refresh()
-	case tea.KeyMsg:
-		return r.key(msg)
-	}
-	return nil
-}
-
-func (r *runScreen) loaded(msg reply[viewer.Detail]) tea.Cmd {
-	if !r.load.take(msg.ticket) {
-		return nil
-	}
-	r.problem = msg.Problem
-	if msg.Problem == nil {
-		r.detail = &msg.Value
-	}
-	if r.load.again {
-		return r.refresh()
-	}
-	return nil
-}
-
-func (r *runScreen) key(k tea.KeyMsg) tea.Cmd {
-	switch {
-	case key.Matches(k, r.keys.Global.Back):
-		return r.leave()
-	case key.Matches(k, r.keys.Global.Refresh):
-		return r.refresh()
-	case key.Matches(k, r.keys.Global.Copy):
-		return copyText(r.shared, r.ref.Run, "the run id")
-	}
-	return nil
-}
-
-func (r *runScreen) SetSize(w, h int) { r.width, r.height = w, h }
-
+// Title implements Screen.
 func (r *runScreen) Title() string { return "run" }
 
-func (r *runScreen) Typing() bool { return false }
+// Typing implements Screen.
+func (r *runScreen) Typing() bool { return r.tab().typing() }
 
-func (r *runScreen) Help() []keymap.Hint {
-	g := r.keys.Global
-	return []keymap.Hint{
-		{Binding: g.Back},
-		{Binding: g.Refresh},
-		{Binding: keymap.Titled(g.Copy, "copy the run id")},
+// Update implements Screen.
+func (r *runScreen) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.KeyMsg:
+		return r.key(msg)
+	case reply[viewer.Detail]:
+		return r.gotDetail(msg)
+	case reply[[]viewer.Call]:
+		return r.gotCalls(msg)
+	case reply[viewer.StateView]:
+		return r.state.got(msg)
+	case reply[[]viewer.Event]:
+		return r.events.got(msg)
+	case reply[viewer.Report]:
+		return r.verifies.got(msg)
+	case changedMsg:
+		return r.refresh()
+	case tickMsg:
+		return r.tick()
 	}
+	return nil
 }
 
-func (r *runScreen) View() string {
-	lines := []string{" reading" + r.styles.Ellipsis}
-	switch {
-	case r.detail != nil:
-		d := r.detail
-		lines = append([]string{" " + r.styles.Title.Render(widget.Plain(d.Run)) + "  " + widget.Plain(d.Row.Flow), ""}, preview(r.shared, d.Row, r.width)...)
-	case r.problem != nil:
-		lines = []string{" " + r.styles.Tone(theme.Danger).Render(r.problem.Message), " " + r.problem.Hint}
+// SetSize implements Screen.
+func (r *runScreen) SetSize(w, h int) { r.width, r.height = w, h }
+
+func (r *runScreen) tab() runTab { return r.tabs[r.at] }
+
+func (r *runScreen) shows(t runTab) bool { return r.tab() == t }
+
+// choose shows another tab and reads what it needs.
+func (r *runScreen) choose(tab int) tea.Cmd {
+	n := len(r.tabs)
+	r.at = (tab + n) % n
+	return r.tab().read(false)
+}
+
+func (r *runScreen) show(t runTab) tea.Cmd { return r.choose(slices.Index(r.tabs, t)) }
+
+// refresh reads the run and the tab in front again. The other tabs are read
+// when they are shown.
+func (r *runScreen) refresh() tea.Cmd { return tea.Batch(r.readDetail(), r.tab().read(false)) }
+
+func (r *runScreen) readDetail() tea.Cmd {
+	if r.detail.wait() {
+		return nil
 	}
-	return strings.Join(widget.Fill(lines, r.width, r.height, r.styles.Ellipsis), "\n")
+	return loadDetail(r.env, r.detail.ask(r.env), r.ref)
+}
+
+func (r *runScreen) gotDetail(msg reply[viewer.Detail]) tea.Cmd {
+	if !r.detail.got(msg, r.now()) {
+		return nil
+	}
+	cmds := []tea.Cmd{}
+	if r.detail.again {
+		cmds = append(cmds, r.readDetail())
+	}
+	if msg.Problem == nil {
+		slices.SortStableFunc(r.detail.value.History, func(a, b viewer.HistoryStep) int { return cmp.Compare(a.Step, b.Step) })
+		cmds = append(cmds, r.keepStep())
+		r.timeline.changed()
+		r.called.changed()
+		if r.shows(r.state) {
+			cmds = append(cmds, r.state.read(false))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+func (r *runScreen) readCalls() tea.Cmd {
+	if r.calls.wait() {
+		return nil
+	}
+	return loadCalls(r.env, r.calls.ask(r.env), r.ref, r.reveal)
+}
+
+func (r *runScreen) gotCalls(msg reply[[]viewer.Call]) tea.Cmd {
+	if !r.calls.got(msg, r.now()) {
+		return nil
+	}
+	if msg.Problem == nil {
+		r.open = r.reveal
+		r.timeline.changed()
+		r.called.changed()
+	}
+	if r.calls.again {
+		return r.readCalls()
+	}
+	return nil
+}
+
+// tick tries again what failed, and lets bars of running work grow.
+func (r *runScreen) tick() tea.Cmd {
+	r.timeline.ticked()
+	var again tea.Cmd
+	if f := r.tab().failed(); f != nil && !f.busy && r.now().Sub(f.tried) >= retryAfter {
+		again = r.tab().read(true)
+	}
+	if r.detail.due(r.now()) {
+		return tea.Batch(again, r.readDetail())
+	}
+	return again
 }

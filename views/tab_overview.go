@@ -1,0 +1,206 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/flowtui/flowtui/keymap"
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/theme"
+	"github.com/flowtui/flowtui/views/widget"
+)
+
+// overviewTab tells what one has to know of the run before acting, the most
+// needed first.
+type overviewTab struct {
+	r    *runScreen
+	pane widget.TextPane
+}
+
+func (o *overviewTab) title() widget.Tab    { return widget.Tab{Title: "Overview"} }
+func (o *overviewTab) read(bool) tea.Cmd    { return nil }
+func (o *overviewTab) hints() []keymap.Hint { return nil }
+func (o *overviewTab) back() bool           { return false }
+func (o *overviewTab) typing() bool         { return false }
+func (o *overviewTab) failed() *failure     { return nil }
+func (o *overviewTab) ready() bool          { return true }
+func (o *overviewTab) key(msg tea.KeyMsg) (tea.Cmd, bool) {
+	return nil, paneKey(msg, o.r.keys.Detail.Nav, &o.pane)
+}
+
+func (o *overviewTab) view(width, height int) []string {
+	return paneLines(o.r.styles, &o.pane, o.lines(max(1, width-2)), height)
+}
+
+func (o *overviewTab) lines(width int) []string {
+	d := o.r.detail.value
+	lines := labelled(o.r.shared, "Why", d.Why, width)
+	lines = append(lines, labelled(o.r.shared, "Next", d.Next, width)...)
+	for _, part := range [][]string{
+		o.findings(d, width), o.waiting(d, width), o.failure(d, width), o.actions(width), o.facts(d, width),
+	} {
+		if len(part) > 0 && len(lines) > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, part...)
+	}
+	return lines
+}
+
+// findings are the first rows that do not verify.
+func (o *overviewTab) findings(d viewer.Detail, width int) []string {
+	const most = 3
+	var lines []string
+	for i, f := range d.Findings {
+		if i == most {
+			more := fmt.Sprintf("%d more, the tab Verify shows all", len(d.Findings)-most)
+			return append(lines, o.r.styles.Muted.Render(widget.Cut(more, width, o.r.styles.Ellipsis)))
+		}
+		lines = append(lines, findingLines(o.r.shared, f, width)...)
+	}
+	return lines
+}
+
+// waiting is everything that the run waits for, with its arguments.
+func (o *overviewTab) waiting(d viewer.Detail, width int) []string {
+	var lines []string
+	for i, w := range d.Waiting {
+		if i > 0 {
+			lines = append(lines, "")
+		}
+		look := o.r.styles.Badge(viewer.Paused)
+		if w.Type == viewer.WaitInDoubt {
+			look = o.r.styles.Badge(viewer.InDoubt)
+		}
+		head := o.r.styles.Tone(look.Tone).Render(look.Symbol + " " + widget.Plain(waitingText(w)))
+		place := strings.Join(nonEmpty(prefixed("node ", w.Node), prefixed("id ", w.ID), prefixed("answers ", w.Key)), ", ")
+		lines = append(lines, widget.Ends(head, o.r.styles.Muted.Render(widget.Plain(place)), width, o.r.styles.Ellipsis))
+		for _, l := range o.asked(w, max(1, width-2)) {
+			lines = append(lines, "  "+l)
+		}
+	}
+	return lines
+}
+
+// asked is what a person has to know to decide. The sheet shows all of the
+// arguments, here is their start.
+func (o *overviewTab) asked(w viewer.Waiting, width int) []string {
+	const most = 8
+	var lines []string
+	if len(w.Choices) > 0 {
+		lines = append(lines, widget.Wrap("one of: "+strings.Join(w.Choices, ", "), width)...)
+	}
+	if w.Why != "" {
+		lines = append(lines, widget.Wrap(w.Why, width)...)
+	}
+	args := jsonLines(w.Args, width)
+	if len(args) > most {
+		more := fmt.Sprintf("%d more lines, the sheet of the action shows all", len(args)-most)
+		args = append(args[:most:most], o.r.styles.Tone(theme.Attention).Render(widget.Cut(more, width, o.r.styles.Ellipsis)))
+	}
+	lines = append(lines, args...)
+	if w.Masked > 0 {
+		lines = append(lines, o.r.styles.Muted.Render(fmt.Sprintf("secrets masked: %d", w.Masked)))
+	}
+	return lines
+}
+
+// failure is the whole error of a failed run.
+func (o *overviewTab) failure(d viewer.Detail, width int) []string {
+	text := d.Error
+	if text == "" {
+		text = d.Row.Error
+	}
+	if text == "" {
+		return nil
+	}
+	lines := []string{o.r.styles.Tone(theme.Danger).Render(o.r.styles.Badge(viewer.Failed).Symbol + " it failed with")}
+	for _, l := range widget.Wrap(text, max(1, width-2)) {
+		lines = append(lines, "  "+l)
+	}
+	return lines
+}
+
+// actions are the keys of what can be done, and greyed what cannot, with the
+// reason.
+func (o *overviewTab) actions(width int) []string {
+	var lines []string
+	for _, k := range actionKeys(o.r.keys.Detail.Actions) {
+		help := k.binding.Help()
+		if off := k.refusal(o.r.row(), o.r.off()); off != "" {
+			text := widget.Pad(help.Key, 3) + help.Desc + ": not now, " + off
+			for i, l := range widget.Wrap(text, max(1, width-3)) {
+				if i > 0 {
+					l = "   " + strings.TrimLeft(l, " ")
+				}
+				lines = append(lines, o.r.styles.Muted.Render(l))
+			}
+			continue
+		}
+		lines = append(lines, o.r.styles.Key.Render(widget.Pad(help.Key, 3))+widget.Plain(strings.Join(titles(o.r.row(), k), "; ")))
+	}
+	return lines
+}
+
+// titles name what the key would act on.
+func titles(row viewer.Row, k actionKey) []string {
+	var all []string
+	for _, o := range row.Actions {
+		if o.Action == k.action && o.Disabled == "" && o.Title != "" {
+			all = append(all, o.Title)
+		}
+	}
+	if len(all) == 0 {
+		return []string{k.binding.Help().Desc}
+	}
+	return all
+}
+
+// facts is who the run is and where it stands.
+func (o *overviewTab) facts(d viewer.Detail, width int) []string {
+	place := fmt.Sprintf("%s, step %d, segment %d, status %s", at(d.Row), d.Row.Step, d.Row.Segment, d.Status)
+	who := []string{prefixed("owner ", d.Owner), prefixed("user ", cmp.Or(d.Identity.User, d.User)),
+		thread(cmp.Or(d.Identity.Thread, d.Thread)), prefixed("principal ", d.Identity.Principal)}
+	flow := strings.Join(nonEmpty(d.Row.Flow, prefixed("kind ", d.Kind), prefixed("digest ", d.Digest)), ", ")
+	var lines []string
+	for _, f := range [][2]string{
+		{"At", place},
+		{"Work", lease(o.r.shared, d.Row) + o.expiry(d.Row)},
+		{"For", strings.Join(nonEmpty(who...), ", ")},
+		{"Flow", flow},
+		{"Store", d.Store},
+		{"Made", o.moment(d.Created)},
+		{"Last", o.moment(d.Updated)},
+	} {
+		lines = append(lines, labelled(o.r.shared, f[0], f[1], width)...)
+	}
+	return lines
+}
+
+func (o *overviewTab) expiry(row viewer.Row) string {
+	if row.Lease == nil || row.Lease.Holder == "" || row.Lease.Expires.Before(o.r.now()) {
+		return ""
+	}
+	return ", its lease ends " + row.Lease.Expires.UTC().Format(time.TimeOnly)
+}
+
+// moment is a time with its age, always in UTC.
+func (o *overviewTab) moment(t time.Time) string {
+	if t.IsZero() {
+		return "unknown"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC") + ", " + ago(o.r.now(), t)
+}
+
+// ago is the age of t in a sentence.
+func ago(now, t time.Time) string {
+	a := age(now, t)
+	if a == "clock skew" {
+		return "in the future: clock skew " + short(t.Sub(now))
+	}
+	return a + " ago"
+}

@@ -1,0 +1,245 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowtui/flowtui/viewer"
+)
+
+// unsaved is the step of what runs, or ran, after the last saved step.
+const unsaved int64 = -2
+
+// timeRow is one line of a timeline. It is text and times only; how wide it
+// gets is decided when it is drawn.
+type timeRow struct {
+	step    int64 // the saved step that it belongs to, or unsaved
+	first   bool  // the first row of its step
+	segment int64
+	name    string // the node that ran, or what was saved
+	bar     span   // nothing is drawn for the zero value
+	cut     bool   // work was cut off here
+	open    bool   // it still runs
+	note    string // behind the calls
+	calls   []viewer.Call
+	divider string // a sentence across the line, instead of all else
+}
+
+// span is a time from when to when. A clock that went backwards, or two clocks
+// that differ, make an end before the start.
+type span struct{ from, to time.Time }
+
+func (s span) none() bool { return s.from.IsZero() && s.to.IsZero() }
+
+func (s span) skewed() bool { return s.to.Before(s.from) }
+
+// length is never negative.
+func (s span) length() time.Duration {
+	if s.none() || s.skewed() {
+		return 0
+	}
+	return s.to.Sub(s.from)
+}
+
+// timelineOf lays out a run's history: a row for each node of a saved step, one
+// for each worker that was cut off, and sentences for claims and long waits.
+// alive says that a worker is on the run now; holder is who holds its lease.
+func timelineOf(history []viewer.HistoryStep, calls []viewer.Call, now time.Time, alive bool, holder string) []timeRow {
+	b := timelineBuilder{history: history, now: now, alive: alive, holder: holder, calls: map[int64][]viewer.Call{}}
+	for _, c := range calls {
+		s := callStep(history, c)
+		b.calls[s] = append(b.calls[s], c)
+	}
+	for i, h := range history {
+		if h.Claim {
+			b.claim(i)
+		} else {
+			b.saved(i)
+		}
+	}
+	b.unsaved()
+	return foldWaits(b.rows)
+}
+
+// callStep is the saved step that a call led to: the step whose superstep made
+// it, or the claim that came while it was not finished. It is unsaved for a
+// call that no later step knows of.
+//
+// A call names the step that its superstep started from, and several saves may
+// follow before the superstep is finished: pauses, stored decisions, claims.
+func callStep(history []viewer.HistoryStep, c viewer.Call) int64 {
+	last := unsaved
+	for i, h := range history {
+		if h.Step <= c.Step {
+			continue
+		}
+		if h.Claim {
+			if c.Segment < h.Segment && !finished(c) {
+				return h.Step
+			}
+			continue
+		}
+		if h.Segment < c.Segment || decided(history, i) {
+			continue
+		}
+		last = h.Step
+		ended := c.Started
+		if c.Ended != nil {
+			ended = c.Ended
+		}
+		if h.Status != "paused" || ended == nil || !h.Time.Before(*ended) {
+			return last
+		}
+	}
+	return last
+}
+
+// finished reports that the call's worker knew how it ended.
+func finished(c viewer.Call) bool { return c.Status == "done" || c.Status == "pending" }
+
+// decided reports that the step only stores what a person decided.
+func decided(history []viewer.HistoryStep, i int) bool {
+	h := history[i]
+	return i > 0 && !h.Claim && len(h.Nodes) == 0 && h.Status == "running" && history[i-1].Status == "paused"
+}
+
+type timelineBuilder struct {
+	history []viewer.HistoryStep
+	calls   map[int64][]viewer.Call // by the step that they led to
+	now     time.Time
+	alive   bool
+	holder  string
+	rows    []timeRow
+}
+
+// saved adds the rows of a step: one for each node that ran.
+func (b *timelineBuilder) saved(i int) {
+	h := b.history[i]
+	calls := b.calls[h.Step]
+	point := timeRow{step: h.Step, first: true, segment: h.Segment, bar: span{h.Time, h.Time}}
+	switch {
+	case decided(b.history, i):
+		point.name, point.note = "decision", "was stored"
+	case i == 0 && len(h.Nodes) == 0:
+		point.name = "start"
+	case len(h.Nodes) == 0:
+		point.name = cmp.Or(h.Status, "saved")
+	}
+	if h.Status == "paused" {
+		point.note = strings.TrimSpace("paused at " + strings.Join(h.At, ", "))
+	}
+	if len(h.Nodes) == 0 {
+		point.calls = calls
+		b.rows = append(b.rows, point)
+		return
+	}
+	for n, run := range h.Nodes {
+		row := timeRow{step: h.Step, first: n == 0, segment: h.Segment, name: run.Node, bar: span{run.Started, run.Ended}}
+		if run.Error != "" {
+			row.note = run.Error
+		} else if n == len(h.Nodes)-1 {
+			row.note = point.note
+		}
+		row.calls, calls = take(calls, run.Node)
+		b.rows = append(b.rows, row)
+	}
+	last := &b.rows[len(b.rows)-1]
+	last.calls = append(last.calls, calls...)
+}
+
+// take parts the calls of a node from the others.
+func take(calls []viewer.Call, node string) (own, rest []viewer.Call) {
+	for _, c := range calls {
+		if c.Node == node {
+			own = append(own, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return own, rest
+}
+
+// claim adds what the old worker left behind, and who took over when.
+func (b *timelineBuilder) claim(i int) {
+	h := b.history[i]
+	var before viewer.HistoryStep
+	if i > 0 {
+		before = b.history[i-1]
+	}
+	quiet := before.Time
+	lost := b.calls[h.Step]
+	if i > 0 && before.Status == "running" && !decided(b.history, i-1) || len(lost) > 0 {
+		rows := b.cutOff(lost, before, h.Step)
+		b.rows = append(b.rows, rows...)
+		for _, r := range rows {
+			quiet = latestOf(quiet, r.bar.to)
+		}
+	}
+	text := fmt.Sprintf("%s claimed segment %d", b.worker(h.Segment), h.Segment)
+	switch wait := h.Time.Sub(quiet); {
+	case quiet.IsZero():
+	case wait < 0:
+		text += ", clock skew"
+	default:
+		text += ", " + words(wait) + " later"
+	}
+	b.rows = append(b.rows, timeRow{step: h.Step, first: true, segment: h.Segment,
+		bar: span{h.Time, h.Time}, divider: text})
+}
+
+// cutOff is a row for each call whose end nobody saw; without any, one that
+// says where the work stood.
+func (b *timelineBuilder) cutOff(calls []viewer.Call, before viewer.HistoryStep, step int64) []timeRow {
+	var rows []timeRow
+	for _, c := range calls {
+		row := timeRow{step: step, segment: c.Segment, name: c.Node, cut: true, calls: []viewer.Call{c}}
+		if c.Started != nil {
+			row.bar = span{*c.Started, *c.Started}
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		rows = []timeRow{{step: step, segment: before.Segment, name: strings.Join(before.At, ", "), cut: true,
+			bar: span{before.Time, before.Time}, note: "the worker was cut off"}}
+	}
+	return rows
+}
+
+// worker is who worked in the segment, as far as the calls and the lease tell.
+func (b *timelineBuilder) worker(segment int64) string {
+	for _, step := range slices.Sorted(maps.Keys(b.calls)) {
+		for _, c := range b.calls[step] {
+			if c.Segment == segment && c.By != "" && c.Status != "resolved" {
+				return c.By
+			}
+		}
+	}
+	if n := len(b.history); b.holder != "" && b.history[n-1].Segment == segment {
+		return b.holder
+	}
+	return "a worker"
+}
+
+// unsaved adds the calls after the last saved step: they run, or their worker
+// is gone.
+func (b *timelineBuilder) unsaved() {
+	for i, c := range b.calls[unsaved] {
+		row := timeRow{step: unsaved, first: i == 0, segment: c.Segment, name: c.Node, calls: []viewer.Call{c}}
+		if c.Started != nil {
+			row.bar = span{*c.Started, *c.Started}
+			switch {
+			case c.Ended != nil:
+				row.bar.to = *c.Ended
+			case c.Status == "started" && b.alive:
+				row.open, row.bar.to = true, latestOf(b.now, *c.Started)
+			case !finished(c):
+				row.cut = true
+			}
+		}
+		b.rows = append(b.rows, row)
+	}
+}
