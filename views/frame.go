@@ -97,20 +97,22 @@ func keyLine(st *theme.Styles, hints []keymap.Hint, width int) string {
 	last := len(hints) - 1
 	room := width
 	if last >= 0 {
-		room -= widget.Width(keyText(hints[last])) + 1
+		room -= widget.Width(keyText(st, hints[last])) + 1
 	}
 	for i, h := range hints {
 		if h.More || h.Off != "" || !h.Enabled() {
 			continue
 		}
-		need := widget.Width(keyText(h)) + 2
+		need := widget.Width(keyText(st, h)) + 2
 		if i != last && need > room {
 			continue
 		}
 		room -= need
-		parts = append(parts, st.Key.Render(h.Binding.Help().Key)+" "+h.Binding.Help().Desc)
+		parts = append(parts, st.Key.Render(st.KeyName(h.Binding.Help().Key))+" "+h.Binding.Help().Desc)
 	}
 	return widget.Fit(" "+strings.Join(parts, "  "), width, st.Ellipsis)
 }
 
-func keyText(h keymap.Hint) string { return h.Binding.Help().Key + " " + h.Binding.Help().Desc }
+func keyText(st *theme.Styles, h keymap.Hint) string {
+	return st.KeyName(h.Binding.Help().Key) + " " + h.Binding.Help().Desc
+}

@@ -81,7 +81,7 @@ func (h *help) lines() []string {
 	inner := max(0, h.width-4)
 	var lines []string
 	for _, hint := range h.hints {
-		text := widget.Fit(hint.Binding.Help().Key, 12, "") + widget.Plain(hint.Binding.Help().Desc)
+		text := widget.Fit(h.styles.KeyName(hint.Binding.Help().Key), 12, "") + widget.Plain(hint.Binding.Help().Desc)
 		if hint.Off == "" {
 			lines = append(lines, widget.Fit(text, inner, h.styles.Ellipsis))
 			continue

@@ -31,7 +31,7 @@ func preview(s *shared, r viewer.Row, width int) []string {
 
 // identityLines names the run and says where it is; on one line when both fit.
 func identityLines(s *shared, r viewer.Row, width int) []string {
-	name := strings.Join(nonEmpty(r.Flow, r.Owner, r.User, thread(r.Thread)), "  ")
+	name := strings.Join(nonEmpty(r.Flow, foreignOwner(s, r), r.User, thread(r.Thread)), "  ")
 	place := fmt.Sprintf("step %d, segment %d, %s", r.Step, r.Segment, lease(s, r))
 	left := s.styles.Title.Render(widget.Plain(r.Run)) + "  " + widget.Plain(name)
 	if widget.Width(left)+widget.Width(place)+2 <= width {
@@ -40,11 +40,17 @@ func identityLines(s *shared, r viewer.Row, width int) []string {
 	return []string{widget.Fit(left, width, s.styles.Ellipsis), widget.Fit(place, width, s.styles.Ellipsis)}
 }
 
-func thread(t string) string {
-	if t == "" {
-		return ""
+func thread(t string) string { return prefixed("thread ", t) }
+
+// foreignOwner is the owner of a run when it is not the one that everything
+// in its store belongs to anyway.
+func foreignOwner(s *shared, r viewer.Row) string {
+	for _, info := range stores(s) {
+		if info.Label == r.Ref.Store && info.Owner == r.Ref.Owner {
+			return ""
+		}
 	}
-	return "thread " + t
+	return r.Owner
 }
 
 func nonEmpty(all ...string) []string {
@@ -127,7 +133,7 @@ func waitingText(w viewer.Waiting) string {
 
 func verdictLine(s *shared, r viewer.Row, width int) string {
 	v := s.styles.Verdict(r.Verdict)
-	return s.styles.Tone(v.Tone).Render(widget.Cut(v.Symbol+" "+v.Word, width, s.styles.Ellipsis))
+	return s.styles.Tone(v.Tone).Render(widget.Cut(v.Symbol+" "+widget.Plain(v.Word), width, s.styles.Ellipsis))
 }
 
 // tone of a row's first badge.

@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"github.com/aymanbagabas/go-osc52/v2"
@@ -22,6 +23,9 @@ func Run(ctx context.Context, d Deps, opts ...tea.ProgramOption) error {
 	}
 	opts = append([]tea.ProgramOption{tea.WithAltScreen(), tea.WithContext(ctx)}, opts...)
 	_, err := tea.NewProgram(New(d), opts...).Run()
+	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) {
+		return context.Cause(ctx) // told to stop
+	}
 	return err
 }
 

@@ -93,8 +93,8 @@ func (r *runs) body(l layout) []string {
 	table := r.table.View()
 	if len(r.table.Rows()) == 0 {
 		table = widget.Fill(append([]string{""}, r.empty()...), l.tableW, l.rows, r.styles.Ellipsis)
-	} else if r.more.busy && len(table) > 0 {
-		table[len(table)-1] = r.styles.Muted.Render(widget.Fit("  loading"+r.styles.Ellipsis, l.tableW, ""))
+	} else if last := r.lastLine(); last != "" && len(table) > 0 {
+		table[len(table)-1] = r.styles.Muted.Render(widget.Fit("  "+last, l.tableW, ""))
 	}
 	side := r.preview(max(l.sideW, r.width*min(1, l.below)))
 	if l.sideW == 0 {
@@ -107,6 +107,17 @@ func (r *runs) body(l layout) []string {
 		table[i] = widget.Fit(table[i], l.tableW, r.styles.Ellipsis) + " " + bar + side[i]
 	}
 	return table
+}
+
+// lastLine stands under the rows when they are not all.
+func (r *runs) lastLine() string {
+	switch {
+	case r.more.busy:
+		return "loading" + r.styles.Ellipsis
+	case r.next != "" && len(r.table.Rows()) >= maxRows && r.table.NearEnd():
+		return fmt.Sprintf("these are the first %d: / finds the others", len(r.table.Rows()))
+	}
+	return ""
 }
 
 func (r *runs) preview(width int) []string {

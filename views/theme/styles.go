@@ -2,6 +2,7 @@ package theme
 
 import (
 	"io"
+	"strings"
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
@@ -86,6 +87,14 @@ func (s *Styles) Tone(t Tone) lipgloss.Style {
 		return s.Plain
 	}
 	return s.tones[t]
+}
+
+// KeyName is the name of a key as it can be shown.
+func (s *Styles) KeyName(name string) string {
+	if !s.ASCII {
+		return name
+	}
+	return strings.NewReplacer("↑", "up", "↓", "down", "←", "left", "→", "right").Replace(name)
 }
 
 func glyphs(ascii bool) Glyphs {
