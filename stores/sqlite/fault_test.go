@@ -71,9 +71,9 @@ func TestEveryConnectionHasTheSettings(t *testing.T) {
 	want(normal.writer.conn, "synchronous", "1")
 }
 
-// TestDiskFull: a save that finds no room changes nothing, says so, and works
+// TestScenario50DiskFull: a save that finds no room changes nothing, says so, and works
 // when there is room again.
-func TestDiskFull(t *testing.T) {
+func TestScenario50DiskFull(t *testing.T) {
 	s := create(t, Options{})
 	ctx, p := t.Context(), placeOf("r")
 	large := func(c *stores.Checkpoint) { c.Payload = make([]byte, 200_000) }

@@ -196,9 +196,9 @@ func TestSpoiledTextPayload(t *testing.T) {
 	}
 }
 
-// TestDamagedPage: a page of one run is overwritten; the others can be read,
+// TestScenario50DamagedPage: a page of one run is overwritten; the others can be read,
 // and nothing is repaired behind the operator's back.
-func TestDamagedPage(t *testing.T) {
+func TestScenario50DamagedPage(t *testing.T) {
 	path := atRest(t, "runs.db", "a", "b")
 	s := open(t, path, sqlite.Options{})
 	for _, run := range []string{"a", "b"} {
