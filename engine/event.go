@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/flowtui/flowtui/stores"
@@ -24,6 +27,27 @@ type operatorEvent struct {
 	By     string `json:"by"`
 	Note   string `json:"note,omitempty"`
 	Plan   string `json:"plan,omitempty"` // version of the plan that was seen
+}
+
+// recent is how far back the winner of a race is looked for.
+const recent = 500
+
+// lastDecision says who decided last on a target ("" for any) and when, as the
+// end of a sentence; "" when nobody did or the store has no log.
+func lastDecision(ctx context.Context, s stores.Store, k stores.Key, newest int64, target string) string {
+	log, ok := s.(stores.EventLog)
+	if !ok {
+		return ""
+	}
+	events, err := log.Events(ctx, k, max(0, newest-recent), 0)
+	if err != nil {
+		return ""
+	}
+	d, at, ok := decisionOf(events, target)
+	if !ok {
+		return ""
+	}
+	return strings.TrimRight(fmt.Sprintf("; %s %s %s", d.By, pastTense(d.Action), d.Target), " ") + " at " + at.Format(time.TimeOnly)
 }
 
 // decisionOf reads the newest operator event about a target, for telling the

@@ -72,6 +72,9 @@ func (r *Runner) heldBy(ctx context.Context, leaser stores.Leaser, k stores.Key)
 	if l, err := leaser.Lease(ctx, k); err == nil && l != nil && l.Live {
 		who = fmt.Sprintf("%s, until %s unless it is renewed", l.Holder, l.Expires.Format(time.TimeOnly))
 	}
+	if c, err := r.store.Latest(ctx, k); err == nil {
+		who += lastDecision(ctx, r.store, k, c.Events, "")
+	}
 	return conflict(k, "wait until the lease expires, or take the run over with --takeover if that worker is dead", "it is being worked on by %s", who)
 }
 

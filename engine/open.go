@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/flowtui/flowtui/engine/seal"
 	"github.com/flowtui/flowtui/stores"
@@ -145,19 +144,8 @@ func changed(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.K
 
 // now says in one line where the run stands and who touched it last.
 func (l *loaded) now(ctx context.Context, s stores.Store) string {
-	text := fmt.Sprintf("it is %s at step %d, segment %d", l.last.Status, l.last.Step, l.last.Segment)
-	log, ok := s.(stores.EventLog)
-	if !ok {
-		return text
-	}
-	events, err := log.Events(ctx, l.key, max(0, l.events.N-50), 50)
-	if err != nil {
-		return text
-	}
-	if d, at, ok := decisionOf(events, ""); ok {
-		text += fmt.Sprintf("; %s %s it at %s", d.By, pastTense(d.Action), at.Format(time.TimeOnly))
-	}
-	return text
+	return fmt.Sprintf("it is %s at step %d, segment %d", l.last.Status, l.last.Step, l.last.Segment) +
+		lastDecision(ctx, s, l.key, l.events.N, "")
 }
 
 func pastTense(action string) string {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/flowtui/flowtui/stores"
 )
@@ -138,14 +137,7 @@ func (r *Runner) answerable(k stores.Key, w Waiting, d Decide) error {
 
 // lost says what is there instead, and who decided when.
 func (r *Runner) lost(ctx context.Context, l *loaded, d Decide, format string, args ...any) error {
-	reason := fmt.Sprintf(format, args...)
-	if log, ok := r.store.(stores.EventLog); ok {
-		if events, err := log.Events(ctx, l.key, 0, 0); err == nil {
-			if won, at, ok := decisionOf(events, d.ID); ok {
-				reason += fmt.Sprintf("; %s %s %s at %s", won.By, pastTense(won.Action), won.Target, at.Format(time.TimeOnly))
-			}
-		}
-	}
+	reason := fmt.Sprintf(format, args...) + lastDecision(ctx, r.store, l.key, l.events.N, d.ID)
 	return conflict(l.key, "look at it again before you act", "%s", reason)
 }
 

@@ -98,6 +98,9 @@ func loadOnce(ctx context.Context, s stores.Store, keys *seal.Keyring, storeID s
 	if l.last == nil && l.head == nil {
 		return nil, notFound(k)
 	}
+	if !hasEvents && l.last != nil {
+		l.events.N = l.last.Events // numbers go on, though the log cannot be read
+	}
 	l.finish(l.head, hasEvents)
 	return l, nil
 }

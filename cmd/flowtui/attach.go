@@ -78,7 +78,7 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 		By:       operator(settings.User),
 		ReadOnly: settings.ReadOnly,
 		Raw:      a.global.json,
-		Worker:   worker(),
+		Worker:   worker(operator(settings.User)),
 		LeaseTTL: a.global.lease,
 		Command:  "flowtui",
 		KeyFlags: a.global.repeated(),
@@ -119,12 +119,12 @@ func operator(name string) string {
 }
 
 // worker names this process in leases and logs, so that a person finds it.
-func worker() string {
+func worker(by string) string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "flowtui"
 	}
-	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), strings.ToLower(rand.Text()[:4]))
+	return fmt.Sprintf("%s@%s-%d-%s", by, host, os.Getpid(), strings.ToLower(rand.Text()[:4]))
 }
 
 // targets finds out what each STORE is: a URL, a path, or a context. A path that
