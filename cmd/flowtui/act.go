@@ -45,8 +45,13 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 		}
 		out, err := s.Act(ctx, req, a.progress)
 		if err != nil {
-			a.advise(ctx, s, ref, err)
+			if p := s.Explain(err); p.Code == "needs-decision" {
+				return a.undecided(ctx, s, ref, p)
+			}
 			return a.stopped(ctx, s, ref, err)
+		}
+		if req.Action == viewer.Resolve || req.NoRun { // nothing ran that could have gone wrong
+			return a.result(out, func(w io.Writer) { outcomeText(w, out) })
 		}
 		return a.outcome(s, ref, out, req.Action == viewer.Deny)
 	})
@@ -133,20 +138,26 @@ func (a *app) progress(p viewer.Progress) {
 	}
 }
 
-// advise prints what settles the calls in doubt, ready to copy.
-func (a *app) advise(ctx context.Context, s *session, ref viewer.Ref, err error) {
-	if s.Explain(err).Code != "needs-decision" {
-		return
+// undecided reports calls in doubt with the commands that settle them, ready to
+// copy.
+func (a *app) undecided(ctx context.Context, s *session, ref viewer.Ref, p viewer.Problem) error {
+	var commands []string
+	if plan, err := s.Plan(ctx, ref, false); err == nil { // else the problem says enough
+		for _, c := range plan.InDoubt {
+			settle := viewer.Request{Ref: ref, Action: viewer.Resolve, Target: c.ID, NotRun: true}
+			commands = append(commands, s.Command(settle))
+			settle.NotRun, settle.Value = false, []byte("JSON") // to be filled in
+			commands = append(commands, s.Command(settle))
+		}
 	}
-	p, err := s.Plan(ctx, ref, false)
-	if err != nil {
-		return // the error that is reported already says enough
+	if a.global.json {
+		p.Hint = strings.Join(append([]string{p.Hint}, commands...), "; ")
 	}
-	for _, c := range p.InDoubt {
-		a.note("%s (%s): %s", c.ID, c.Tool, oneLine(c.Why))
-		a.note("  it did not run:  %s", s.Command(viewer.Request{Ref: ref, Action: viewer.Resolve, Target: c.ID, NotRun: true}))
-		a.note("  it ran, and gave JSON:  %s", s.Command(viewer.Request{Ref: ref, Action: viewer.Resolve, Target: c.ID, Value: []byte("null")}))
+	a.report(p)
+	for _, c := range commands {
+		a.note("      %s", c)
 	}
+	return exit(p.Exit())
 }
 
 // stopped says that a run whose worker was told to stop can be brought on.

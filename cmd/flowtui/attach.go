@@ -168,18 +168,21 @@ func (a *app) config() (config, error) {
 // settings are what the flags say, else what the contexts say. All stores of
 // one command share them, so contexts that differ cannot be opened together.
 func (a *app) settings(targets []target) (storeContext, error) {
-	var s storeContext
+	all := storeContext{Flows: slices.Clone(a.global.flows)}
 	for i, t := range targets {
 		c := t.context
-		c.ReadOnly = c.ReadOnly || s.ReadOnly
-		c.Production = c.Production || s.Production
-		if i > 0 && (c.keys() != s.keys() || c.Owner != s.Owner || c.User != s.User || c.Principal != s.Principal) {
-			return s, usagef("%s and %s have different keys, owners or users: open them one at a time", targets[0].spec, t.spec)
+		if err := a.override(&c); err != nil {
+			return c, err
 		}
-		c.Flows = append(slices.Clone(s.Flows), c.Flows...)
-		s = c
+		if i > 0 && (c.keys() != all.keys() || c.Owner != all.Owner || c.User != all.User || c.Principal != all.Principal) {
+			return c, usagef("%s and %s have different keys, owners or users: open them one at a time", targets[0].spec, t.spec)
+		}
+		c.Flows = append(all.Flows, c.Flows...)
+		c.ReadOnly = c.ReadOnly || all.ReadOnly
+		c.Production = c.Production || all.Production
+		all = c
 	}
-	return s, a.override(&s)
+	return all, nil
 }
 
 // override puts the flags over the settings of a context.
@@ -206,7 +209,6 @@ func (a *app) override(s *storeContext) error {
 		s.Principal = g.principal
 	}
 	s.ReadOnly = s.ReadOnly || g.readOnly
-	s.Flows = append(slices.Clone(g.flows), s.Flows...)
 	return nil
 }
 

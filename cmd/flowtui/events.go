@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/viewer"
 )
 
@@ -37,46 +40,47 @@ func (a *app) events(ctx context.Context, s *session, ref viewer.Ref, follow boo
 	}
 	var last int64
 	for {
-		ended, err := s.ended(ctx, ref, follow) // before the read: what is written last is still read
+		page, err := s.Events(ctx, ref, last)
 		if err != nil {
 			return err
 		}
-		if last, err = a.printEvents(ctx, s, ref, last); err != nil || ended {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case _, open := <-changed:
-			if !open {
-				return context.Cause(ctx)
-			}
-		}
-	}
-}
-
-// ended reports whether no event can follow, or none is waited for.
-func (s *session) ended(ctx context.Context, ref viewer.Ref, follow bool) (bool, error) {
-	if !follow {
-		return true, nil
-	}
-	d, err := s.Show(ctx, ref)
-	return d.Status == "done" || d.Status == "failed", err
-}
-
-// printEvents prints the events behind the last one.
-func (a *app) printEvents(ctx context.Context, s *session, ref viewer.Ref, last int64) (int64, error) {
-	for {
-		page, err := s.Events(ctx, ref, last)
-		if err != nil || len(page) == 0 {
-			return last, err
-		}
 		for _, e := range page {
 			if err := a.event(e); err != nil {
-				return last, err
+				return err
 			}
 			last = e.N
+			follow = follow && !isLast(e)
 		}
+		switch {
+		case len(page) > 0: // there may be more
+		case !follow:
+			return nil
+		default:
+			if err := wait(ctx, changed); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// isLast reports an event after which a run says nothing new of itself.
+func isLast(e viewer.Event) bool {
+	var saved struct {
+		Status stores.Status `json:"status"`
+	}
+	return e.Type == engine.EventSaved && json.Unmarshal(e.Data, &saved) == nil && saved.Status.Final()
+}
+
+// wait ends with a change, or with the context.
+func wait(ctx context.Context, changed <-chan struct{}) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case _, open := <-changed:
+		if !open {
+			return context.Cause(ctx)
+		}
+		return nil
 	}
 }
 

@@ -34,14 +34,15 @@ func newPlanCommand(a *app) *cobra.Command {
 func (a *app) plan(w io.Writer, p viewer.Plan) {
 	fmt.Fprintf(w, "%s  %s, %s\n", p.Run, a.badges(p.Row), a.verdict(p.Row.Verdict))
 	fmt.Fprintf(w, "  action   %s\n", p.Action)
-	for _, line := range []struct{ name, text string }{{"claims", p.Claims}, {"then", p.Then}, {"version", p.Version}} {
-		if line.text != "" {
-			fmt.Fprintf(w, "  %-8s %s\n", line.name, line.text)
-		}
+	if p.Claims != "" {
+		fmt.Fprintf(w, "           %s\n", p.Claims)
 	}
 	callLines(w, "replays", p.Replay)
 	callLines(w, "reruns", p.Rerun)
 	callLines(w, "in doubt", p.InDoubt)
+	if p.Then != "" {
+		fmt.Fprintf(w, "           %s\n", p.Then)
+	}
 	for _, r := range p.Review {
 		review(w, r)
 	}
@@ -57,6 +58,7 @@ func (a *app) plan(w io.Writer, p viewer.Plan) {
 			fmt.Fprintf(w, "           %s\n", oneLine(p.Hint))
 		}
 	}
+	fmt.Fprintf(w, "  version  %s\n", p.Version)
 }
 
 func callLines(w io.Writer, what string, calls []viewer.Call) {
@@ -79,6 +81,9 @@ func review(w io.Writer, r viewer.ReviewEntry) {
 		return
 	}
 	for _, l := range r.Lines {
+		if l.Path == "" && l.Children > 0 {
+			continue // the arguments as a whole
+		}
 		fmt.Fprintf(w, "    %*s%s %s\n", 2*l.Depth, "", dash(l.Key), l.Text)
 	}
 	if r.Masked > 0 {

@@ -97,6 +97,3 @@ func waitingLines(w io.Writer, waiting []viewer.Waiting) {
 }
 
 func compact(args json.RawMessage) string { return oneLine(string(args)) }
-
-// idList is "a, b" or "none".
-func idList(ids []string) string { return listed(ids) }

@@ -35,6 +35,10 @@ func (a *app) verify(ctx context.Context, args []string) error {
 		}
 		req.Refs = []viewer.Ref{ref}
 	}
+	if isTerminal(a.stderr) {
+		req.Progress = func(done, total int) { fmt.Fprintf(a.stderr, "\r\x1b[K%d of %d runs", done, total) }
+		defer fmt.Fprint(a.stderr, "\r\x1b[K")
+	}
 	report, err := s.Verify(ctx, req)
 	if err != nil {
 		return err
