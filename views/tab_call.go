@@ -25,7 +25,7 @@ func callLines(r *runScreen, c viewer.Call, width int) []string {
 		c.ID, c.Ordinal, c.Node, c.Step, c.Segment, c.N), width)...)
 	lines = append(lines, labelled(r.shared, "By", c.By, width)...)
 	lines = append(lines, labelled(r.shared, "Asks", callApproval(r.row(), c), width)...)
-	if c.Masked > 0 {
+	if c.Masked > 0 && !r.open {
 		note := fmt.Sprintf("secrets masked: %d, s shows them", c.Masked)
 		lines = append(lines, r.styles.Tone(theme.Attention).Render(widget.Cut(note, width, r.styles.Ellipsis)))
 	}

@@ -79,16 +79,16 @@ func (e *eventsTab) got(msg reply[[]viewer.Event]) tea.Cmd {
 
 // add takes events. The cursor stays on its event, or at the end.
 func (e *eventsTab) add(list []viewer.Event) {
-	follows := e.lines.atEnd()
+	follows := e.lines.atEnd() && !e.opened
 	var n int64
-	if !follows {
+	if !follows && len(e.all) > 0 {
 		n = e.all[e.lines.cursor].N
 	}
 	if e.whole {
 		e.all, e.gone = nil, 0
 	}
 	e.all = append(e.all, list...)
-	if more := len(e.all) - maxEvents; more > 0 {
+	if more := len(e.all) - maxEvents; more > manyEvents { // not one by one: it costs a copy
 		e.all = slices.Clone(e.all[more:])
 		e.gone += more
 	}

@@ -109,13 +109,13 @@ func (o *overviewTab) asked(w viewer.Waiting, width int) []string {
 	return lines
 }
 
-// failure is the whole error of a failed run.
+// failure is the whole error of a failed run, unless it was told already.
 func (o *overviewTab) failure(d viewer.Detail, width int) []string {
 	text := d.Error
 	if text == "" {
 		text = d.Row.Error
 	}
-	if text == "" {
+	if text == "" || strings.Contains(d.Why, text) {
 		return nil
 	}
 	lines := []string{o.r.styles.Tone(theme.Danger).Render(o.r.styles.Badge(viewer.Failed).Symbol + " it failed with")}
@@ -143,6 +143,8 @@ func (o *overviewTab) actions(width int) []string {
 		}
 		lines = append(lines, o.r.styles.Key.Render(widget.Pad(help.Key, 3))+widget.Plain(strings.Join(titles(o.r.row(), k), "; ")))
 	}
+	v := o.r.keys.Detail.Verify.Help()
+	lines = append(lines, o.r.styles.Key.Render(widget.Pad(v.Key, 3))+v.Desc)
 	return lines
 }
 

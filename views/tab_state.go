@@ -290,7 +290,11 @@ func (s *stateTab) summary(width int) string {
 		parts[0] += ", reading another" + s.r.styles.Ellipsis
 	}
 	if v.Masked > 0 && !s.open {
-		parts = append(parts, fmt.Sprintf("secrets masked: %d", v.Masked))
+		masked := fmt.Sprintf("secrets masked: %d", v.Masked)
+		if s.compared() {
+			masked += " (not compared)"
+		}
+		parts = append(parts, masked)
 	}
 	if v.Cut > 0 {
 		parts = append(parts, fmt.Sprintf("%d lines left out", v.Cut))
@@ -298,8 +302,10 @@ func (s *stateTab) summary(width int) string {
 	against := ""
 	switch {
 	case s.compared():
-		plus, tilde, minus := tally(s.tree.lines)
-		against = fmt.Sprintf("against step %d: +%d ~%d -%d", s.prior, plus, tilde, minus)
+		against = fmt.Sprintf("against step %d: +%d ~%d -%d", s.prior, s.tree.plus, s.tree.tilde, s.tree.minus)
+		if v.Cut > 0 || s.before.value.Cut > 0 {
+			against += ", as far as read"
+		}
 		if s.tree.changes {
 			against = "only changes, " + against
 		}

@@ -15,11 +15,12 @@ const manyLines = 300
 // drawn, so its size does not matter.
 type stateTree struct {
 	scroller
-	lines   []changedLine
-	end     []int           // the line after all that is below a line
-	folded  map[string]bool // what was folded or opened by hand, by path
-	shown   []int           // the lines that are not folded away
-	changes bool            // show only what changed
+	lines              []changedLine
+	end                []int           // the line after all that is below a line
+	folded             map[string]bool // what was folded or opened by hand, by path
+	shown              []int           // the lines that are not folded away
+	changes            bool            // show only what changed
+	plus, tilde, minus int             // lines that differ by themselves
 }
 
 // set replaces the lines. The cursor stays on its path, or on the closest one
@@ -27,6 +28,7 @@ type stateTree struct {
 func (t *stateTree) set(lines []changedLine) {
 	path := t.path()
 	t.lines, t.end = lines, ends(lines)
+	t.plus, t.tilde, t.minus = tally(lines)
 	t.unfold()
 	t.find(path)
 }
@@ -165,7 +167,7 @@ func (t *stateTree) goTo(i int) {
 func (t *stateTree) find(path string) {
 	best, length := -1, -1
 	for i, l := range t.lines {
-		if len(l.Path) > length && strings.HasPrefix(path, l.Path) && l.change != removed {
+		if len(l.Path) > length && strings.HasPrefix(path, l.Path) {
 			best, length = i, len(l.Path)
 		}
 	}
@@ -252,5 +254,5 @@ func (t *stateTree) line(st *theme.Styles, n, width int) string {
 	if tone == theme.Normal && l.Masked {
 		tone = theme.Muted
 	}
-	return lead + st.Tone(tone).Render(head+rest)
+	return widget.Cut(lead+st.Tone(tone).Render(head+rest), width, "")
 }

@@ -21,6 +21,7 @@ type timelineTab struct {
 	r     *runScreen
 	rows  []timeRow
 	axis  axis
+	names int  // cells of the longest name
 	laid  bool // rows are those of what was read last
 	lines scroller
 }
@@ -50,12 +51,18 @@ func (t *timelineTab) layout() {
 	if t.laid {
 		return
 	}
-	holder := ""
+	badges := t.r.row().Badges
+	p := present{now: t.r.now(), alive: t.alive(),
+		gone: slices.Contains(badges, viewer.Stuck) || slices.Contains(badges, viewer.InDoubt)}
 	if l := t.r.row().Lease; l != nil {
-		holder = l.Holder
+		p.holder = l.Holder
 	}
-	t.rows = timelineOf(t.r.history(), t.r.calls.value, t.r.now(), t.alive(), holder)
+	t.rows = timelineOf(t.r.history(), t.r.calls.value, p)
 	t.axis = axisOf(t.rows)
+	t.names = 4
+	for _, row := range t.rows {
+		t.names = max(t.names, widget.Width(widget.Plain(row.name)))
+	}
 	t.laid = true
 	t.follow()
 }
@@ -119,11 +126,7 @@ type timeLayout struct{ name, lane, note int }
 
 func (t *timelineTab) columns(width int) timeLayout {
 	left := max(0, width-fixedCells)
-	name := 4
-	for _, row := range t.rows {
-		name = max(name, widget.Width(row.name))
-	}
-	name = min(name+2, min(20, left/4))
+	name := min(t.names+2, min(20, left/4))
 	left -= name
 	lane := left * 2 / 5
 	if width >= wide {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -45,11 +46,18 @@ func (s span) length() time.Duration {
 	return s.to.Sub(s.from)
 }
 
+// present is what is known of the work after the last saved step.
+type present struct {
+	now    time.Time
+	alive  bool   // a worker is on it
+	gone   bool   // no worker is on it any more
+	holder string // of the lease
+}
+
 // timelineOf lays out a run's history: a row for each node of a saved step, one
 // for each worker that was cut off, and sentences for claims and long waits.
-// alive says that a worker is on the run now; holder is who holds its lease.
-func timelineOf(history []viewer.HistoryStep, calls []viewer.Call, now time.Time, alive bool, holder string) []timeRow {
-	b := timelineBuilder{history: history, now: now, alive: alive, holder: holder, calls: map[int64][]viewer.Call{}}
+func timelineOf(history []viewer.HistoryStep, calls []viewer.Call, p present) []timeRow {
+	b := timelineBuilder{history: history, present: p, calls: map[int64][]viewer.Call{}}
 	for _, c := range calls {
 		s := callStep(history, c)
 		b.calls[s] = append(b.calls[s], c)
@@ -73,10 +81,9 @@ func timelineOf(history []viewer.HistoryStep, calls []viewer.Call, now time.Time
 // follow before the superstep is finished: pauses, stored decisions, claims.
 func callStep(history []viewer.HistoryStep, c viewer.Call) int64 {
 	last := unsaved
-	for i, h := range history {
-		if h.Step <= c.Step {
-			continue
-		}
+	after := sort.Search(len(history), func(i int) bool { return history[i].Step > c.Step })
+	for i := after; i < len(history); i++ {
+		h := history[i]
 		if h.Claim {
 			if c.Segment < h.Segment && !finished(c) {
 				return h.Step
@@ -109,11 +116,9 @@ func decided(history []viewer.HistoryStep, i int) bool {
 
 type timelineBuilder struct {
 	history []viewer.HistoryStep
-	calls   map[int64][]viewer.Call // by the step that they led to
-	now     time.Time
-	alive   bool
-	holder  string
-	rows    []timeRow
+	present
+	calls map[int64][]viewer.Call // by the step that they led to
+	rows  []timeRow
 }
 
 // saved adds the rows of a step: one for each node that ran.
@@ -227,19 +232,25 @@ func (b *timelineBuilder) worker(segment int64) string {
 // unsaved adds the calls after the last saved step: they run, or their worker
 // is gone.
 func (b *timelineBuilder) unsaved() {
-	for i, c := range b.calls[unsaved] {
-		row := timeRow{step: unsaved, first: i == 0, segment: c.Segment, name: c.Node, calls: []viewer.Call{c}}
+	calls := b.calls[unsaved]
+	for _, c := range calls {
+		row := timeRow{step: unsaved, segment: c.Segment, name: c.Node, calls: []viewer.Call{c}}
 		if c.Started != nil {
 			row.bar = span{*c.Started, *c.Started}
-			switch {
-			case c.Ended != nil:
-				row.bar.to = *c.Ended
-			case c.Status == "started" && b.alive:
-				row.open, row.bar.to = true, latestOf(b.now, *c.Started)
-			case !finished(c):
-				row.cut = true
-			}
+		}
+		switch {
+		case c.Ended != nil:
+			row.bar.to = *c.Ended
+		case c.Status == "started" && b.alive:
+			row.open, row.bar.to = true, latestOf(b.now, row.bar.to)
+		case !finished(c):
+			row.cut = b.gone || c.InDoubt
 		}
 		b.rows = append(b.rows, row)
+	}
+	if n := len(b.history); n > 0 && len(calls) == 0 && b.alive {
+		last := b.history[n-1]
+		b.rows = append(b.rows, timeRow{step: unsaved, segment: last.Segment, name: strings.Join(last.At, ", "), open: true,
+			bar: span{last.Time, latestOf(b.now, last.Time)}})
 	}
 }
