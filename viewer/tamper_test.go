@@ -251,3 +251,30 @@ func TestUnreadableHidesNobody(t *testing.T) {
 		t.Errorf("%+v", rep)
 	}
 }
+
+// A done run that nobody listed is found by the look in the background, which
+// asks each run once.
+func TestTheBackgroundFindsTamperedRuns(t *testing.T) {
+	b := newBench(t)
+	b.start("plain", "ok-1")
+	b.start("plain", "ok-2")
+	s, w := b.tampered()
+	w.step = func(c *stores.Checkpoint) bool {
+		if c.Run == "ok-1" && c.Payload != nil {
+			c.Payload = []byte(`{}`)
+		}
+		return true
+	}
+	if rows := get[Page](t)(s.List(t.Context(), Query{Tab: TabNeedsYou})).Rows; len(rows) != 0 {
+		t.Fatalf("%+v", rows)
+	}
+	if rep := get[Report](t)(s.Verify(t.Context(), VerifyRequest{Newest: 100})); rep.Runs != 2 {
+		t.Errorf("%d runs were checked, want 2", rep.Runs)
+	}
+	if got := runs(get[Page](t)(s.List(t.Context(), Query{Tab: TabNeedsYou})).Rows); got != "ok-1" {
+		t.Errorf("needs-you has %q, want ok-1", got)
+	}
+	if rep := get[Report](t)(s.Verify(t.Context(), VerifyRequest{Newest: 100})); rep.Runs != 0 {
+		t.Errorf("%d runs were checked again", rep.Runs)
+	}
+}

@@ -293,6 +293,9 @@ type RunVerdict struct {
 type VerifyRequest struct {
 	Refs  []Ref // nil: every run
 	Owner string
+	// Newest, if not 0, bounds the work for a look in the background: of the
+	// newest runs of each store, those whose verdict is not known yet.
+	Newest int
 	// Progress is told after each run; it may be nil.
 	Progress func(done, total int)
 }

@@ -18,7 +18,7 @@ func (s *Service) Verify(ctx context.Context, r VerifyRequest) (Report, error) {
 	report := Report{Findings: []Finding{}}
 	refs := r.Refs
 	if refs == nil {
-		refs, report.Problems = s.allRefs(ctx, r.Owner)
+		refs, report.Problems = s.allRefs(ctx, r.Owner, r.Newest)
 	}
 	results := make([]verification, len(refs))
 	var mu sync.Mutex
@@ -75,17 +75,29 @@ func (s *Service) verifyOne(ctx context.Context, ref Ref) verification {
 	return verification{c, ref, err}
 }
 
-// allRefs lists every run of an owner in every store that can be read.
-func (s *Service) allRefs(ctx context.Context, owner string) ([]Ref, []StoreProblem) {
+// known reports whether a list shows a verdict for the head without a check.
+func (s *Service) known(ctx context.Context, a *attachment, h stores.Head) bool {
+	v, _ := s.headVerdict(a, a.id(ctx), h)
+	return v != Unchecked
+}
+
+// allRefs lists every run of an owner in every store that can be read, or of
+// the newest ones those that are unchecked.
+func (s *Service) allRefs(ctx context.Context, owner string, newest int) ([]Ref, []StoreProblem) {
 	if owner == "" {
 		owner = s.o.Owner
 	}
 	streams := s.streams(stores.Filter{Owner: owner}, maxPage, cursor{})
 	refs := []Ref{}
 	for _, t := range streams {
-		for t.fill(ctx); len(t.page) > 0; t.fill(ctx) {
-			for len(t.page) > 0 {
-				refs = append(refs, t.at.ref(t.pop().Key))
+		n := 0
+		for t.fill(ctx); len(t.page) > 0 && (newest == 0 || n < newest); t.fill(ctx) {
+			for ; len(t.page) > 0; n++ {
+				h := t.pop()
+				if newest > 0 && s.known(ctx, t.at, h) {
+					continue
+				}
+				refs = append(refs, t.at.ref(h.Key))
 			}
 		}
 	}
