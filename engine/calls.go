@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -175,9 +176,9 @@ func (s *session) execute(ctx context.Context, p pendingCall) (json.RawMessage, 
 	var result json.RawMessage
 	switch {
 	case errors.Is(err, tool.ErrOutcomeUnknown):
-		p.status, p.body.Why = stores.CallUnrecordable, err.Error()
+		p.status, p.body.Why = stores.CallUnrecordable, p.says(err)
 	case err != nil:
-		p.body.Failed, p.body.Error = true, validText(err.Error())
+		p.body.Failed, p.body.Error = true, p.says(err)
 	default:
 		if result, err = Seal(value); err != nil {
 			p.status, p.body.Why = stores.CallUnrecordable, err.Error()
@@ -214,6 +215,11 @@ func (s *session) doubtful(p pendingCall) error {
 		Hint:   "find out what happened, then use flowtui resolve",
 		Calls:  []DoubtfulCall{{ID: p.id(), Tool: p.tool.Name, Why: p.body.Why}},
 	}
+}
+
+// says is an error's text without the tool's name, which the record has already.
+func (p pendingCall) says(err error) string {
+	return validText(strings.TrimPrefix(err.Error(), p.tool.Name+": "))
 }
 
 func validText(s string) string { return string(bytes.ToValidUTF8([]byte(s), []byte("�"))) }
