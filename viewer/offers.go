@@ -6,17 +6,17 @@ import "fmt"
 // list with the reason. Lists and plans share it.
 func offers(f facts) []Offer {
 	var list []Offer
-	blocked := f.decisionRefusal()
+	blocked, only := f.decisionRefusal(), f.refusals.flow != ""
 	for _, w := range f.waiting {
 		if w.Type == WaitApproval {
-			list = append(list, Offer{Approve, w.ID, "approve " + w.Tool, blocked}, Offer{Deny, w.ID, "deny " + w.Tool, blocked})
+			list = append(list, Offer{Approve, w.ID, "approve " + w.Tool, blocked, only}, Offer{Deny, w.ID, "deny " + w.Tool, blocked, only})
 		} else {
-			list = append(list, Offer{Answer, w.ID, "answer " + nameOr(w.Key, w.ID), blocked})
+			list = append(list, Offer{Answer, w.ID, "answer " + nameOr(w.Key, w.ID), blocked, only})
 		}
 	}
 	for _, c := range f.doubts {
 		if f.running() {
-			list = append(list, Offer{Resolve, c.ID, "resolve " + c.Tool, f.resolveRefusal()})
+			list = append(list, Offer{Action: Resolve, Target: c.ID, Title: "resolve " + c.Tool, Disabled: f.resolveRefusal()})
 		}
 	}
 	list = append(list, Offer{Action: Recover, Title: "recover", Disabled: f.recoverRefusal()})
@@ -66,9 +66,6 @@ func (f facts) decisionRefusal() string {
 	why := f.trustRefusal()
 	if why == "" {
 		why = f.refusals.principal
-	}
-	if why == "" && f.refusals.flow != "" {
-		why = f.refusals.flow + "; --no-run stores the decision only"
 	}
 	return why
 }

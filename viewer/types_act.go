@@ -63,6 +63,9 @@ type Offer struct {
 	Target   string // approval, interrupt or call id; "" for recover
 	Title    string // "approve charge_card"
 	Disabled string // why not, "" when possible
+	// StoreOnly says that the flow cannot run here: the decision can be stored,
+	// with Request.NoRun, and whoever has the flow goes on with it.
+	StoreOnly bool
 }
 
 // Request asks for an action.

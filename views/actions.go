@@ -25,6 +25,11 @@ func actionKeys(a keymap.Actions) []actionKey {
 	}
 }
 
+// alive reports that somebody works on the run now.
+func alive(s *shared, row viewer.Row) bool {
+	return row.Lease != nil && row.Lease.Expires.After(s.now())
+}
+
 // refusal is why the action is not possible for the row, "" when it is. off is
 // a reason that concerns all actions.
 func (k actionKey) refusal(row viewer.Row, off string) string {
@@ -41,11 +46,21 @@ func (k actionKey) refusal(row viewer.Row, off string) string {
 	return why
 }
 
+// takesOver reports that the sheet opens although the run cannot be recovered
+// as it is: somebody works on it, and the sheet offers to take it over.
+func (k actionKey) takesOver(s *shared, row viewer.Row, off string) bool {
+	return k.action == viewer.Recover && off == "" && alive(s, row)
+}
+
 // actionHints is the help for the action keys, for a row.
 func actionHints(s *shared, a keymap.Actions, row viewer.Row, off string) []keymap.Hint {
 	var hints []keymap.Hint
 	for _, k := range actionKeys(a) {
-		hints = append(hints, keymap.Hint{Binding: k.binding, Off: k.refusal(row, off)})
+		h := keymap.Hint{Binding: k.binding, Off: k.refusal(row, off)}
+		if k.takesOver(s, row, off) {
+			h = keymap.Hint{Binding: keymap.Titled(k.binding, "take over, it is alive"), More: true}
+		}
+		hints = append(hints, h)
 	}
 	return hints
 }
@@ -57,7 +72,7 @@ func openAction(s *shared, a keymap.Actions, msg tea.KeyMsg, row viewer.Row, off
 		if !key.Matches(msg, k.binding) {
 			continue
 		}
-		if why := k.refusal(row, off); why != "" {
+		if why := k.refusal(row, off); why != "" && !k.takesOver(s, row, off) {
 			return notice(row.Run+": "+why, theme.Attention), true
 		}
 		return s.sheet(func(e *env) Screen { return newSheet(e, row, k.action) }), true

@@ -86,8 +86,12 @@ func TestLiveRunTakesATakeover(t *testing.T) {
 		p := b.Plans[ref]
 		p.Blocked, p.Lease = &why, &viewer.Lease{Holder: "worker-2", Expires: viewstest.Now.Add(time.Minute)}
 		b.Plans[ref] = p
+		r := &b.Rows[5]
+		r.Lease, r.Actions = p.Lease, []viewer.Offer{{Action: viewer.Recover, Disabled: why}}
 	})
-	x.keys("G", "R")
+	x.keys("G", "?")
+	x.sees("take over, it is alive")
+	x.keys("esc", "R")
 	x.settle()
 	x.sees("▸ leave it, recover nothing", "its lease ends 09:31:00")
 	x.keys("enter")
@@ -224,4 +228,22 @@ func TestOneDeadStoreOfTwo(t *testing.T) {
 	x.sees("prod: connection refused (since 09:30:00)", "order-9")
 	x.keys("G", "a")
 	x.sees("prod cannot be read: connection refused")
+}
+
+func TestDecisionIsStoredOnlyWhenTheFlowIsElsewhere(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24, func(b *viewstest.Backend) {
+		why := "no flow named tickets is known here"
+		b.Rows[1].Actions = []viewer.Offer{{Action: viewer.Approve, Target: "pay.1", StoreOnly: true}}
+		p := b.Plans[viewstest.Ref("order-9")]
+		p.Blocked = &why
+		b.Plans[viewstest.Ref("order-9")] = p
+	})
+	x.keys("j", "a")
+	x.settle()
+	x.sees("the decision is stored, and whoever has the flow")
+	x.keys("enter")
+	if r := x.backend.Acted[0]; !r.NoRun {
+		t.Fatalf("%+v", r)
+	}
 }

@@ -109,7 +109,18 @@ func (s *sheet) confirm() tea.Cmd {
 func (s *sheet) request() viewer.Request {
 	r := s.form.request()
 	r.Ref, r.Version = s.row.Ref, s.plan.Version
+	r.NoRun = s.offer(r).StoreOnly
 	return r
+}
+
+// offer is what the plan's run offers for the request.
+func (s *sheet) offer(r viewer.Request) viewer.Offer {
+	for _, o := range s.plan.Row.Actions {
+		if o.Action == r.Action && o.Target == r.Target {
+			return o
+		}
+	}
+	return viewer.Offer{}
 }
 
 // refusal is why the action cannot be confirmed now, "" when it can.
@@ -125,7 +136,12 @@ func (s *sheet) refusal() string {
 		return "there is no plan: r reads again"
 	case s.stale != "":
 		return "changed since you looked: r reads again"
-	case s.plan.Blocked != nil && !s.form.overrides():
+	}
+	offer := s.offer(s.form.request())
+	switch {
+	case offer.Disabled != "" && !s.form.overrides():
+		return offer.Disabled
+	case s.plan.Blocked != nil && !s.form.overrides() && !offer.StoreOnly:
 		return *s.plan.Blocked
 	}
 	return s.form.refusal(s.pane.Reached())

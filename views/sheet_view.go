@@ -107,7 +107,11 @@ func (s *sheet) status() []string {
 	if s.stale != "" && s.stage == asking {
 		say(theme.Attention, "changed since you looked: "+s.stale+". r reads it again.")
 	}
-	if s.plan.Blocked != nil && s.stage == asking {
+	only := s.offer(s.form.request()).StoreOnly
+	if only && s.stage == asking {
+		say(theme.Attention, "the flow cannot run here: the decision is stored, and whoever has the flow goes on with it")
+	}
+	if s.plan.Blocked != nil && s.stage == asking && !only {
 		say(theme.Attention, *s.plan.Blocked)
 		if s.plan.Hint != "" {
 			say(theme.Normal, s.plan.Hint)

@@ -9,7 +9,14 @@ import (
 )
 
 // Width is the number of cells of s.
-func Width(s string) int { return ansi.StringWidth(s) }
+func Width(s string) int {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return ansi.StringWidth(s)
+		}
+	}
+	return len(s) // most texts
+}
 
 // Plain makes control and bidirectional characters visible, so that text can
 // neither move the cursor nor add a line. What comes from the viewer is clean
@@ -48,10 +55,10 @@ func Cut(s string, width int, tail string) string {
 	if width <= 0 {
 		return ""
 	}
-	if ansi.StringWidth(s) <= width {
+	if Width(s) <= width {
 		return s
 	}
-	if ansi.StringWidth(tail) > width {
+	if Width(tail) > width {
 		tail = ""
 	}
 	return ansi.Truncate(s, width, tail)
@@ -59,16 +66,19 @@ func Cut(s string, width int, tail string) string {
 
 // Pad fills s with spaces up to width cells.
 func Pad(s string, width int) string {
-	return s + Space(width-ansi.StringWidth(s))
+	return s + Space(width-Width(s))
 }
 
 // PadLeft puts spaces before s up to width cells.
 func PadLeft(s string, width int) string {
-	return Space(width-ansi.StringWidth(s)) + s
+	return Space(width-Width(s)) + s
 }
 
 // Fit makes s exactly width cells wide.
 func Fit(s string, width int, tail string) string {
+	if w := Width(s); w <= width {
+		return s + Space(width-w)
+	}
 	return Pad(Cut(s, width, tail), width)
 }
 
