@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	"fixtures/...":         {"fixtures/...", "engine/...", "stores/...", "viewer/..."},
 	"cmd/flowtui/...":      {"cmd/flowtui/...", "views/...", "viewer/...", "keymap", "engine/...", "stores", "fixtures/..."},
 	"internal/archtest":    {},
+	"internal/testservers": {},
 	"stores/internal/...":  {"stores", "stores/internal/..."},
 	"stores/storetest/...": {"stores"},
 }
@@ -48,7 +49,7 @@ var bans = []ban{
 	{target: "github.com/spf13/...", from: append([]string{"views/...", "keymap/..."}, screens...)},
 	{target: "database/sql/...", from: []string{"engine/...", "viewer/...", "views/...", "keymap/...", "cmd/..."}},
 	{target: "modernc.org/...", from: []string{"engine/...", "viewer/...", "views/...", "keymap/...", "cmd/..."}},
-	{target: "testing/...", from: []string{"..."}, except: []string{"stores/storetest/..."}},
+	{target: "testing/...", from: []string{"..."}, except: []string{"stores/storetest/...", "internal/testservers"}},
 	{target: "github.com/charmbracelet/x/exp/...", from: []string{"..."}},
 	{target: "github.com/rogpeppe/go-internal/...", from: []string{"..."}},
 	{target: "pgregory.net/rapid", from: []string{"..."}, except: []string{"stores/storetest/..."}},
@@ -135,6 +136,7 @@ func TestPlantedImportsAreFound(t *testing.T) {
 	for _, c := range []struct{ file, target string }{
 		{"stores/sqlite/bad.go", module + "engine"},
 		{"stores/bad.go", module + "stores/sqlite"},
+		{"stores/redis/bad.go", module + "internal/testservers"},
 		{"engine/bad.go", module + "viewer"},
 		{"engine/bad.go", module + "stores/memory"},
 		{"engine/bad.go", module + "engine/flowfile"},
@@ -163,6 +165,7 @@ func TestPlantedImportsAreFound(t *testing.T) {
 	for _, c := range []struct{ file, target string }{
 		{"cmd/flowtui/open.go", module + "stores/sqlite"},
 		{"stores/storetest/good.go", "testing"},
+		{"internal/testservers/good.go", "testing"},
 		{"engine/good_test.go", module + "stores/memory"},
 		{"viewer/good.go", module + "engine/seal"},
 	} {

@@ -1,0 +1,39 @@
+//go:build !unix
+
+package testservers
+
+import "testing"
+
+const noServers = "skipped: private servers need Linux or macOS"
+
+// Server does not exist on this system.
+type Server struct{ URL string }
+
+// Redis skips the test.
+func Redis(t testing.TB) *Server {
+	t.Helper()
+	t.Skip(noServers)
+	return nil
+}
+
+// Postgres skips the test.
+func Postgres(t testing.TB) *Server {
+	t.Helper()
+	t.Skip(noServers)
+	return nil
+}
+
+// Stop does nothing.
+func (*Server) Stop() {}
+
+// Kill does nothing.
+func (*Server) Kill() {}
+
+// Restart does nothing.
+func (*Server) Restart(testing.TB) {}
+
+// Pause does nothing.
+func (*Server) Pause() {}
+
+// Resume does nothing.
+func (*Server) Resume() {}
