@@ -256,9 +256,13 @@ func (s *stateTab) hints() []keymap.Hint {
 	if !s.compared() {
 		plain = "the step before is not there to compare with"
 	}
+	diff := keymap.Hint{Binding: k.Diff, Off: plain}
+	if s.tree.changes {
+		diff.Binding = keymap.Titled(k.Diff, "all of it")
+	}
 	return []keymap.Hint{{Binding: keymap.Titled(k.Open, "open")}, {Binding: k.Search},
 		{Binding: k.NextMatch, Off: none}, {Binding: k.PrevMatch, Off: none, More: true},
-		s.r.revealHint(s.now.value.Masked), {Binding: k.Diff, Off: plain}, {Binding: k.Fold, More: true},
+		s.r.revealHint(s.now.value.Masked), diff, {Binding: k.Fold, More: true},
 		{Binding: keymap.Titled(k.Left, "close, out of it"), More: true}, {Binding: keymap.Titled(k.Right, "open, into it"), More: true}}
 }
 
@@ -266,7 +270,7 @@ func (s *stateTab) view(width, height int) []string {
 	if s.reading {
 		return s.whole(width, height)
 	}
-	lines := []string{s.summary(width)}
+	lines := s.summary(width)
 	if s.writing || s.search.Value() != "" {
 		lines = append(lines, " / "+s.search.View(max(1, width-3), 1, s.writing)[0])
 	}
@@ -282,8 +286,8 @@ func (s *stateTab) view(width, height int) []string {
 }
 
 // summary says which state this is, how much of it is shown, and against what
-// it is compared.
-func (s *stateTab) summary(width int) string {
+// it is compared. It takes two lines where it does not fit on one.
+func (s *stateTab) summary(width int) []string {
 	v := s.now.value
 	parts := []string{fmt.Sprintf("step %d", v.Step), size(v.Size)}
 	if !s.shown.sameStep(s.wanted()) {
@@ -302,12 +306,13 @@ func (s *stateTab) summary(width int) string {
 	against := ""
 	switch {
 	case s.compared():
-		against = fmt.Sprintf("against step %d: +%d ~%d -%d", s.prior, s.tree.plus, s.tree.tilde, s.tree.minus)
+		what := "against"
+		if s.tree.changes {
+			what = "changes against"
+		}
+		against = fmt.Sprintf("%s step %d: +%d ~%d -%d", what, s.prior, s.tree.plus, s.tree.tilde, s.tree.minus)
 		if v.Cut > 0 || s.before.value.Cut > 0 {
 			against += ", as far as read"
-		}
-		if s.tree.changes {
-			against = "only changes, " + against
 		}
 	case s.before.busy:
 		against = fmt.Sprintf("reading step %d", s.prior)
@@ -315,7 +320,11 @@ func (s *stateTab) summary(width int) string {
 		against = "not compared: " + widget.Plain(s.before.problem.Message)
 	}
 	left := s.r.styles.Muted.Render(" " + strings.Join(parts, ", "))
-	return widget.Ends(left, s.r.styles.Muted.Render(widget.Plain(against)+" "), width, s.r.styles.Ellipsis)
+	right := s.r.styles.Muted.Render(against)
+	if against == "" || widget.Width(left)+widget.Width(right)+2 <= width {
+		return []string{widget.Ends(left, right+" ", width, s.r.styles.Ellipsis)}
+	}
+	return []string{left, " " + right}
 }
 
 // whole shows the value under the cursor, all of it that was read.

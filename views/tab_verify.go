@@ -114,7 +114,7 @@ func (v *verifyTab) keyNote() string {
 }
 
 func (v *verifyTab) when(width int) []string {
-	text := "verified " + ago(v.r.now(), v.report.read)
+	text := "checked " + ago(v.r.now(), v.report.read)
 	tone := theme.Muted
 	switch {
 	case v.report.busy:
