@@ -176,13 +176,11 @@ func (p *picker) value() string        { return strings.TrimSpace(p.text.Value()
 func (p *picker) list(width int) []string {
 	lines := []string{fmt.Sprintf("%d are open. Which one?", len(p.open))}
 	for i, e := range p.open {
-		text := fmt.Sprintf("%s  %s", waitingText(e.Waiting), e.ID)
-		if e.Node != "" {
-			text += "  node " + e.Node
+		what := string(e.Args)
+		if what == "" {
+			what = strings.Join(nonEmpty(prefixed("node ", e.Node), prefixed("sha256 ", widget.Cut(e.Digest, 8, ""))), "  ")
 		}
-		if e.Digest != "" {
-			text += "  sha256 " + widget.Cut(e.Digest, 8, "")
-		}
+		text := fmt.Sprintf("%s  %s  %s", waitingText(e.Waiting), e.ID, what)
 		lines = append(lines, p.choice(text, i == p.at, width))
 	}
 	return lines

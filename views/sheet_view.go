@@ -85,6 +85,9 @@ func (s *sheet) status() []string {
 		}
 	}
 	for _, p := range s.progress {
+		if s.stage == ended && p.Text == s.outcome.Outcome {
+			continue // told below
+		}
 		say(theme.Normal, s.styles.Check+" "+p.Stage+"  "+p.Text)
 	}
 	switch {

@@ -12,6 +12,7 @@ type Column struct {
 	Min   int // cells it needs to be worth showing
 	Max   int // cells it uses at most
 	From  int // width of the table from which it is shown
+	Share int // of the room that is left over, against 1 for the others
 	Rank  int // columns of the highest rank go first when it gets narrow; 0 stays
 	Right bool
 }

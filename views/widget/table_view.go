@@ -35,10 +35,11 @@ func (t *Table[K, R]) layout() {
 	for grown := true; grown && left > 0; {
 		grown = false
 		for i := range t.columns {
-			if left > 0 && shown[i] && t.widths[i] < wanted[i] {
-				t.widths[i]++
-				left--
-				grown = true
+			if shown[i] {
+				more := max(0, min(left, max(1, t.columns[i].Share), wanted[i]-t.widths[i]))
+				t.widths[i] += more
+				left -= more
+				grown = grown || more > 0
 			}
 		}
 	}
