@@ -20,6 +20,9 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 	if front.Typing() {
 		return front.Update(msg)
 	}
+	if cmd, ok := a.filterBurst(msg); ok {
+		return cmd
+	}
 	msgs, pasted := a.burst.keys(msg, a.now())
 	if pasted {
 		a.tell(noticeMsg{"pasted text does nothing here", theme.Attention})
@@ -30,6 +33,24 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 		cmds = append(cmds, a.command(m))
 	}
 	return tea.Batch(cmds...)
+}
+
+// filterBurst handles "/" that arrives in one piece with the text that was
+// typed after it, as it does over a slow line.
+func (a *App) filterBurst(msg tea.KeyMsg) (tea.Cmd, bool) {
+	if msg.Paste || msg.Type != tea.KeyRunes || len(msg.Runes) < 2 || a.burst.follows(a.now()) {
+		return nil, false
+	}
+	first := tea.KeyMsg{Type: tea.KeyRunes, Runes: msg.Runes[:1]}
+	if !key.Matches(first, a.keys.List.Filter) || a.front().sheet {
+		return nil, false
+	}
+	open := a.command(first)
+	if !a.front().screen.Typing() {
+		return open, true
+	}
+	rest := a.front().screen.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: msg.Runes[1:]})
+	return tea.Batch(open, rest), true
 }
 
 // command handles one key that is not text.
@@ -125,13 +146,16 @@ type burst struct{ until time.Time }
 // pasteTail is how long keys after pasted text still belong to it.
 const pasteTail = 150 * time.Millisecond
 
+// follows reports that a key at now still belongs to pasted text.
+func (b *burst) follows(now time.Time) bool { return now.Before(b.until) }
+
 // keys gives the single keys of a message: a key that was held down arrives as
 // several equal characters. It reports true for text that was pasted.
 func (b *burst) keys(msg tea.KeyMsg, now time.Time) ([]tea.KeyMsg, bool) {
 	if msg.Paste {
 		return nil, true
 	}
-	if now.Before(b.until) {
+	if b.follows(now) {
 		b.until = now.Add(pasteTail)
 		return nil, true
 	}

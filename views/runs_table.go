@@ -34,7 +34,7 @@ func (r *runs) columns() []widget.Column {
 		{Title: "at", Min: 5, Max: 16, Rank: 5},
 		{Title: "step", Min: 5, Max: 10, From: 88, Rank: 7, Right: true},
 		{Title: "waiting for", Min: 16, Max: 60, Share: 4},
-		{Title: "age", Min: 4, Max: 10, Right: true},
+		{Title: "age", Min: 4, Max: 10, Share: 6, Right: true},
 	}
 }
 

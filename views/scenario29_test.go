@@ -120,3 +120,11 @@ func TestFilterIsLiteralAndLive(t *testing.T) {
 	x.keys("/", "z", "z", "enter")
 	x.sees(`No run id contains "zz" here.`, "esc clears")
 }
+
+func TestFilterTypedFastIsAFilter(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24)
+	x.keys("/trip", "enter")
+	x.sees("/ trip", "trip-2")
+	x.seesNot("order-7")
+}
