@@ -16,8 +16,9 @@ import (
 const (
 	// maxEvents bounds what is kept; the oldest go first.
 	maxEvents = 50_000
-	// manyEvents in one answer mean that there are probably more.
-	manyEvents = 1000
+	// slack is how many more there may be before the oldest go: not one by one,
+	// it costs a copy.
+	slack = 1000
 )
 
 // eventsTab lists the log of the run. With the cursor on the last event it
@@ -71,7 +72,7 @@ func (e *eventsTab) got(msg reply[[]viewer.Event]) tea.Cmd {
 		e.add(msg.Value)
 		e.source.value = nil
 	}
-	if e.source.again || msg.Problem == nil && len(msg.Value) >= manyEvents {
+	if e.source.again {
 		return e.read(false)
 	}
 	return nil
@@ -88,7 +89,7 @@ func (e *eventsTab) add(list []viewer.Event) {
 		e.all, e.gone = nil, 0
 	}
 	e.all = append(e.all, list...)
-	if more := len(e.all) - maxEvents; more > manyEvents { // not one by one: it costs a copy
+	if more := len(e.all) - maxEvents; more > slack {
 		e.all = slices.Clone(e.all[more:])
 		e.gone += more
 	}
@@ -150,7 +151,7 @@ func (e *eventsTab) view(width, height int) []string {
 
 const (
 	eventN    = 5
-	eventType = 10
+	eventType = 16
 	eventTime = len("15:04:05.000")
 )
 

@@ -79,7 +79,8 @@ func (o *overviewTab) waiting(d viewer.Detail, width int) []string {
 		head := o.r.styles.Tone(look.Tone).Render(look.Symbol + " " + widget.Plain(waitingText(w)))
 		place := strings.Join(nonEmpty(prefixed("node ", w.Node), prefixed("id ", w.ID), prefixed("answers ", w.Key)), ", ")
 		lines = append(lines, widget.Ends(head, o.r.styles.Muted.Render(widget.Plain(place)), width, o.r.styles.Ellipsis))
-		for _, l := range o.asked(w, max(1, width-2)) {
+		most := max(3, 8/len(d.Waiting)) // of several, the start of each is worth more
+		for _, l := range o.asked(w, max(1, width-2), most) {
 			lines = append(lines, "  "+l)
 		}
 	}
@@ -88,8 +89,7 @@ func (o *overviewTab) waiting(d viewer.Detail, width int) []string {
 
 // asked is what a person has to know to decide. The sheet shows all of the
 // arguments, here is their start.
-func (o *overviewTab) asked(w viewer.Waiting, width int) []string {
-	const most = 8
+func (o *overviewTab) asked(w viewer.Waiting, width, most int) []string {
 	var lines []string
 	if len(w.Choices) > 0 {
 		lines = append(lines, widget.Wrap("one of: "+strings.Join(w.Choices, ", "), width)...)

@@ -21,7 +21,7 @@ func patience(rows []timeRow) time.Duration {
 	for _, r := range rows {
 		busy = addClamped(busy, r.bar.length())
 	}
-	return max(time.Second, busy/2)
+	return max(time.Millisecond, busy/2)
 }
 
 func addClamped(a, b time.Duration) time.Duration {
@@ -77,7 +77,7 @@ func axisOf(rows []timeRow) axis {
 			scaled += float64(gap)
 		}
 	}
-	fold := max(scaled/20, float64(time.Millisecond))
+	fold := max(scaled/20, 1)
 	a := axis{pieces: pieces, from: pieces[0].from}
 	for i := range pieces {
 		gap := gapBefore(pieces, i)
@@ -157,6 +157,8 @@ func took(s span) string {
 		return ""
 	case d < 0:
 		return "clock skew"
+	case d > 0 && d < time.Millisecond:
+		return "<1ms"
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
 	case d < time.Minute:
@@ -171,6 +173,8 @@ func words(d time.Duration) string {
 	day := 24 * time.Hour
 	n, unit := int64(d/time.Second), "second"
 	switch {
+	case d < time.Second:
+		return "less than a second"
 	case d >= 2*day:
 		n, unit = int64(d/day), "day"
 	case d >= 2*time.Hour:

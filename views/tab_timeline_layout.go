@@ -62,8 +62,8 @@ func timelineOf(history []viewer.HistoryStep, calls []viewer.Call, p present) []
 		s := callStep(history, c)
 		b.calls[s] = append(b.calls[s], c)
 	}
-	for i, h := range history {
-		if h.Claim {
+	for i := range history {
+		if taken(history, i) {
 			b.claim(i)
 		} else {
 			b.saved(i)
@@ -84,7 +84,7 @@ func callStep(history []viewer.HistoryStep, c viewer.Call) int64 {
 	after := sort.Search(len(history), func(i int) bool { return history[i].Step > c.Step })
 	for i := after; i < len(history); i++ {
 		h := history[i]
-		if h.Claim {
+		if taken(history, i) {
 			if c.Segment < h.Segment && !finished(c) {
 				return h.Step
 			}
@@ -108,10 +108,18 @@ func callStep(history []viewer.HistoryStep, c viewer.Call) int64 {
 // finished reports that the call's worker knew how it ended.
 func finished(c viewer.Call) bool { return c.Status == "done" || c.Status == "pending" }
 
-// decided reports that the step only stores what a person decided.
+// decided reports that the step only stores what a person decided: it follows
+// a pause in the same segment, and no node ran.
 func decided(history []viewer.HistoryStep, i int) bool {
 	h := history[i]
-	return i > 0 && !h.Claim && len(h.Nodes) == 0 && h.Status == "running" && history[i-1].Status == "paused"
+	return i > 0 && len(h.Nodes) == 0 && (h.Status == "running" || h.Status == "paused") &&
+		history[i-1].Segment == h.Segment && history[i-1].Status == "paused"
+}
+
+// taken reports that a worker took the run over with the step. The viewer calls
+// every save that finishes no superstep a claim; only a new segment is one.
+func taken(history []viewer.HistoryStep, i int) bool {
+	return history[i].Claim && (i == 0 || history[i-1].Segment != history[i].Segment)
 }
 
 type timelineBuilder struct {
@@ -134,7 +142,7 @@ func (b *timelineBuilder) saved(i int) {
 	case len(h.Nodes) == 0:
 		point.name = cmp.Or(h.Status, "saved")
 	}
-	if h.Status == "paused" {
+	if h.Status == "paused" && point.note == "" {
 		point.note = strings.TrimSpace("paused at " + strings.Join(h.At, ", "))
 	}
 	if len(h.Nodes) == 0 {

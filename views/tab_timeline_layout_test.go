@@ -107,11 +107,15 @@ func TestTimelineLayout(t *testing.T) {
 		{name: "crash twice", history: []viewer.HistoryStep{start, claimed(1, 2, 10), claimed(2, 3, 20), saved(3, 3, 21, "", ran("a", 20, 21))},
 			want: "0/1 start 0ms\n/1 a 0ms (the worker was cut off) X\n-- a worker claimed segment 2, 10 seconds later\n" +
 				"/2  0ms (the worker was cut off) X\n-- a worker claimed segment 3, 10 seconds later\n3/3 a 1.0s\n"},
-		{name: "pause, decision, claim", history: []viewer.HistoryStep{start, paused(saved(1, 1, 1, "a", ran("a", 0, 1))), saved(2, 1, 300, "a"),
+		{name: "pause, decision, claim", history: []viewer.HistoryStep{start, paused(saved(1, 1, 1, "a", ran("a", 0, 1))), claimed(2, 1, 300),
 			claimed(3, 2, 301), saved(4, 2, 303, "", ran("a", 301, 303))},
 			calls: []viewer.Call{called(0, 1, "a.1", "done", "w1", 0, 0.5), called(0, 2, "a.2", "done", "w2", 301, 302)},
 			want: "0/1 start 0ms\n1/1 a 1.0s a.1 (paused at a)\n-- 4 minutes\n2/1 decision 0ms (was stored)\n" +
 				"-- w2 claimed segment 2, 1 second later\n4/2 a 2.0s a.2\n"},
+		{name: "decisions, the same worker", history: []viewer.HistoryStep{start, paused(saved(1, 1, 1, "a b")), paused(claimed(2, 1, 2)),
+			claimed(3, 1, 3), saved(4, 1, 5, "", ran("a", 3, 4), ran("b", 3, 5))},
+			calls: []viewer.Call{called(0, 1, "a.1", "done", "w1", 3, 4)},
+			want:  "0/1 start 0ms\n1/1 paused 0ms (paused at a, b)\n2/1 decision 0ms (was stored)\n3/1 decision 0ms (was stored)\n4/1 a 1.0s a.1\n/1 b 2.0s\n"},
 		{name: "waits for approval", history: []viewer.HistoryStep{start, paused(saved(1, 1, 1, "a"))},
 			calls: []viewer.Call{called(0, 1, "a.1", "pending", "w1", 0.5, 0)},
 			want:  "0/1 start 0ms\n1/1 paused 0ms a.1 (paused at a)\n"},
@@ -185,7 +189,7 @@ func TestLongWaitsAreFoldedAndOrderIsKept(t *testing.T) {
 func TestWordsAndTook(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		0: "0 seconds", time.Second: "1 second", 90 * time.Second: "1 minute", 19 * time.Minute: "19 minutes",
+		0: "less than a second", time.Second: "1 second", 90 * time.Second: "1 minute", 19 * time.Minute: "19 minutes",
 		3 * time.Hour: "3 hours", 50 * time.Hour: "2 days",
 	} {
 		if got := words(d); got != want {

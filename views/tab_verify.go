@@ -78,7 +78,11 @@ func (v *verifyTab) lines(width int) []string {
 		lines = append(lines, widget.Wrap(p.Store+" could not be read: "+p.Problem.Message, width)...)
 	}
 	if found := v.report.value.Findings; len(found) > 0 {
-		lines = append(lines, "", v.r.styles.Strong.Render(fmt.Sprintf("%d rows do not verify", len(found))))
+		rows := fmt.Sprintf("%d rows do not verify", len(found))
+		if len(found) == 1 {
+			rows = "1 row does not verify"
+		}
+		lines = append(lines, "", v.r.styles.Strong.Render(rows))
 		for _, f := range found {
 			lines = append(lines, findingLines(v.r.shared, f, width)...)
 		}

@@ -1,0 +1,90 @@
+package views_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/viewstest"
+)
+
+func TestScenario9SheetOfARunThatGoesOn(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24)
+	x.keys("enter", "R")
+	x.settle()
+	touch(x.backend, "order-7", func(r *viewer.Row) { r.Version, r.Status, r.Step = "order-7@3", "done", 3 })
+	x.changed()
+	x.sees("changed since you looked")
+	x.keys("enter")
+	same(t, len(x.backend.Acted), 0)
+}
+
+func TestScenario27ListAndRunSayTheSame(t *testing.T) {
+	t.Parallel()
+	x := start(t, 140, 40)
+	x.keys("7")
+	for range x.backend.Rows {
+		what := strings.Fields(strings.TrimPrefix(x.line("▸ "), "▸ "))
+		x.keys("enter")
+		x.sees(what[0]+" "+what[1], "▸1 Overview")
+		x.keys("esc", "j")
+	}
+}
+
+// The error of an earlier try must not stay.
+func TestScenario27OldFailureIsReplaced(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24)
+	x.keys("j", "j", "j", "j", "enter")
+	x.sees("HTTP 503")
+	touch(x.backend, "sync-1", func(r *viewer.Row) {
+		r.Error = "disk full\nno room for 3 rows"
+		r.Why, r.Version = "load failed", "sync-1@3"
+	})
+	x.changed()
+	x.seesNot("HTTP 503")
+	x.sees("it failed with", "disk full", "no room for 3 rows")
+}
+
+func TestScenario27AFailedReadIsNoStatus(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24)
+	x.keys("enter")
+	remove(x.backend, "order-7")
+	x.changed()
+	x.sees("there is no run order-7", "? in doubt", "last read")
+	x.keys("e")
+	x.sees("the run cannot be read")
+}
+
+func TestScenario28RunIsNotMixedUpWithAnother(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24, viewstest.Recovered)
+	x.press("enter")
+	x.press("4")
+	late := x.pending
+	x.pending = nil
+	x.keys("esc", "j", "enter", "3")
+	x.pending = late
+	x.run()
+	x.sees("order-9", "No call was made")
+	x.seesNot("hold_seats", "order-7")
+}
+
+func TestScenario26RunFromTheFuture(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24, viewstest.Recovered, func(b *viewstest.Backend) {
+		d := b.Details[viewstest.Ref("order-7")]
+		d.Updated = viewstest.Now.Add(10 * time.Minute)
+		d.History[2].Nodes[0].Ended = viewstest.Clock(-600)
+		d.History[3].Time = viewstest.Clock(-3600)
+		b.Details[viewstest.Ref("order-7")] = d
+	})
+	x.keys("enter")
+	x.sees("in the future: clock skew 10m")
+	x.keys("2")
+	x.sees("charge_card ✓ 1.9s, clock skew", "claimed segment 2, clock skew")
+	x.seesNot("-10m", "-600")
+}
