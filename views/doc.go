@@ -2,7 +2,8 @@
 //
 // The laws of the package:
 //   - Init, Update and View do no I/O and do not wait. Every call of the
-//     [Backend] is in commands.go, takes a context and returns one message.
+//     [Backend] is in commands.go or run_commands.go, takes a context and
+//     returns one message.
 //   - A screen owns a context, cancelled when it is closed. A reply names the
 //     screen and the request that it answers; late and superseded ones are
 //     dropped. Actions run under the program's context instead: leaving a

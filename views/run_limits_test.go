@@ -16,13 +16,13 @@ import (
 	"github.com/flowtui/flowtui/views/viewstest"
 )
 
-// run7 is the run screen of order-7 alone, with everything read at once.
-type run7 struct {
+// loneRun is the run screen of order-7 alone, with everything read at once.
+type loneRun struct {
 	*runScreen
 	app *App
 }
 
-func openRun(t testing.TB, change ...func(*viewstest.Backend)) *run7 {
+func openRun(t testing.TB, change ...func(*viewstest.Backend)) *loneRun {
 	b := viewstest.New()
 	viewstest.Recovered(b)
 	for _, f := range change {
@@ -31,13 +31,13 @@ func openRun(t testing.TB, change ...func(*viewstest.Backend)) *run7 {
 	app := New(Deps{Backend: b, Clock: func() time.Time { return viewstest.Now }, Context: t.Context()})
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	r := &run7{newRunScreen(&env{shared: app.shared, id: 99, ctx: ctx}, viewstest.Ref("order-7")).(*runScreen), app}
+	r := &loneRun{newRunScreen(&env{shared: app.shared, id: 99, ctx: ctx}, viewstest.Ref("order-7")).(*runScreen), app}
 	r.SetSize(80, 22)
 	r.do(r.Init())
 	return r
 }
 
-func (r *run7) do(cmd tea.Cmd) {
+func (r *loneRun) do(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
@@ -52,7 +52,7 @@ func (r *run7) do(cmd tea.Cmd) {
 	}
 }
 
-func (r *run7) press(keys ...string) {
+func (r *loneRun) press(keys ...string) {
 	for _, k := range keys {
 		msg := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(k)}
 		if k == "enter" {
@@ -69,7 +69,7 @@ var looks = [][]string{
 }
 
 // fits checks that every line fits the size, for many sizes.
-func (r *run7) fits(t *testing.T) {
+func (r *loneRun) fits(t *testing.T) {
 	t.Helper()
 	for w := range 201 {
 		for _, h := range []int{0, 3, 22} {

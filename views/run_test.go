@@ -168,7 +168,11 @@ func TestRunStepCursorIsShared(t *testing.T) {
 	x.seesNot("against step")
 	x.keys("2", "G")
 	x.seesNot("at step")
-	x.keys("h", "l") // onto the last step: follows the newest again
+	x.keys("enter") // the calls of the step, also of the latest one
+	if !strings.Contains(x.line("▸ "), "send.2") {
+		t.Fatal(x.view())
+	}
+	x.keys("2", "h", "l") // onto the last step: follows the newest again
 	x.seesNot("at step")
 }
 

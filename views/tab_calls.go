@@ -70,11 +70,15 @@ func (t *callsTab) changed() {
 
 // follow goes to the first call that led to the step under the step cursor.
 func (t *callsTab) follow() {
-	if t.r.step == latest {
-		return
+	if t.r.step != latest {
+		t.goTo(t.r.step)
 	}
+}
+
+// goTo goes to the first call that led to the step, if there is one.
+func (t *callsTab) goTo(step int64) {
 	for _, c := range t.table.Rows() {
-		if callStep(t.r.history(), c) == t.r.step {
+		if callStep(t.r.history(), c) == step {
 			t.table.Select(keyOf(c))
 			return
 		}

@@ -48,7 +48,7 @@ func (v *verifyTab) start() tea.Cmd {
 		return nil
 	}
 	v.version = v.r.row().Version
-	return verify(v.r.env, v.report.ask(v.r.env), []viewer.Ref{v.r.ref})
+	return verify(v.r.env, v.report.ask(v.r.env), viewer.VerifyRequest{Refs: []viewer.Ref{v.r.ref}})
 }
 
 func (v *verifyTab) got(msg reply[viewer.Report]) tea.Cmd {
