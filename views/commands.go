@@ -46,10 +46,8 @@ func loadPlan(e *env, t ticket, ref viewer.Ref, reveal bool) tea.Cmd {
 	return ask(e, t, func(ctx context.Context) (viewer.Plan, error) { return e.backend.Plan(ctx, ref, reveal) })
 }
 
-func verify(e *env, t ticket, refs []viewer.Ref) tea.Cmd {
-	return ask(e, t, func(ctx context.Context) (viewer.Report, error) {
-		return e.backend.Verify(ctx, viewer.VerifyRequest{Refs: refs})
-	})
+func verify(e *env, t ticket, q viewer.VerifyRequest) tea.Cmd {
+	return ask(e, t, func(ctx context.Context) (viewer.Report, error) { return e.backend.Verify(ctx, q) })
 }
 
 // act runs an action under the program's context, so that closing its sheet

@@ -123,18 +123,20 @@ func (f *recoverForm) content(width int) []string {
 func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, width int) string {
 	text := ""
 	switch {
-	case c.InDoubt && c.Started != nil:
-		text = "started " + c.Started.Format("15:04:05") + ", " + c.Why
-	case c.InDoubt:
+	case what == "doubt" && c.Status == "started" && c.Started != nil:
+		text = "started " + c.Started.Format("15:04:05") + ", no result, not idempotent"
+	case what == "doubt":
 		text = c.Why
+	case what == "rerun" && c.Idempotent:
+		text = "idempotent, runs again"
+	case what == "rerun":
+		text = "it did not run, runs now"
 	case c.Ended != nil:
 		text = "done " + c.Ended.Format("15:04:05")
 		if len(c.Result) > 0 {
 			text += ", " + string(c.Result)
 		}
 		text += ", not run again"
-	case c.Idempotent:
-		text = "idempotent, runs again"
 	}
 	head := f.styles.Tone(tone).Render(symbol + " " + widget.Fit(what, 7, ""))
 	return widget.Fit(head+" "+widget.Fit(widget.Plain(c.Tool), min(18, width/4), f.styles.Ellipsis)+"  "+widget.Plain(text), width, f.styles.Ellipsis)

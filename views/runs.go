@@ -15,6 +15,10 @@ const (
 	maxRows = 2000
 	// checkBatch is how many runs are verified with one request.
 	checkBatch = 25
+	// lookNewest bounds one look at all runs in the background, for those that
+	// were tampered with where no list shows it; lookEvery is the pause between.
+	lookNewest = 2000
+	lookEvery  = 30 * time.Second
 	// countsEvery is the least time between two counts, which may be dear.
 	countsEvery = 2 * time.Second
 	// retryAfter is the pause before a failed read is tried again.
@@ -35,6 +39,7 @@ type runs struct {
 	more   slot         // the next page
 	tally  slot         // counts
 	check  slot         // verdicts
+	look   slot         // verdicts of runs that are on no page
 	query  viewer.Query // of the page in flight
 	next   string       // cursor of the next page
 	loaded bool         // the rows belong to the tab and the filter
@@ -47,6 +52,7 @@ type runs struct {
 	asked    time.Time // start of the read in flight
 	read     time.Time // last good read
 	tallied  time.Time // last request of counts
+	looked   time.Time // last look in the background
 	checked  map[viewer.Ref]string
 
 	width, height int

@@ -89,7 +89,7 @@ func (r *runs) verifyRow(row viewer.Row) tea.Cmd {
 		return notice("still verifying, try again in a moment", theme.Attention)
 	}
 	r.checked[row.Ref] = row.Version
-	return tea.Batch(verify(r.env, r.check.ask(r.env), []viewer.Ref{row.Ref}),
+	return tea.Batch(verify(r.env, r.check.ask(r.env), viewer.VerifyRequest{Refs: []viewer.Ref{row.Ref}}),
 		notice("verifying "+row.Run+r.styles.Ellipsis, theme.Muted))
 }
 

@@ -2,6 +2,7 @@ package views
 
 import (
 	"slices"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -177,12 +178,29 @@ func (r *runs) verifyNext() tea.Cmd {
 		}
 	}
 	if len(refs) == 0 {
+		return r.lookAround()
+	}
+	return verify(r.env, r.check.ask(r.env), viewer.VerifyRequest{Refs: refs})
+}
+
+// lookAround verifies the newest runs that nobody has looked at: a run that was
+// tampered with needs a person, also when it is done.
+func (r *runs) lookAround() tea.Cmd {
+	if r.look.busy || (!r.looked.IsZero() && r.now().Sub(r.looked) < lookEvery) {
 		return nil
 	}
-	return verify(r.env, r.check.ask(r.env), refs)
+	r.looked = r.now()
+	return verify(r.env, r.look.ask(r.env), viewer.VerifyRequest{Newest: lookNewest})
 }
 
 func (r *runs) verified(msg reply[viewer.Report]) tea.Cmd {
+	if r.look.take(msg.ticket) {
+		if msg.Value.Runs == 0 {
+			return nil
+		}
+		r.tallied = time.Time{} // what was found counts at once
+		return r.refresh()
+	}
 	if !r.check.take(msg.ticket) {
 		return nil
 	}

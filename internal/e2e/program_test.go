@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -72,11 +73,22 @@ func (d demoDir) on(command string, args ...string) []string {
 	return append(out, "--key-file", filepath.Join(d.dir, "demo.key"), "--flows", filepath.Join(d.dir, "flows"), "--yes")
 }
 
+// made is a demo that every test copies: making one takes seconds.
+var made sync.Mutex
+
 func newDemo(t *testing.T) demoDir {
 	t.Helper()
+	made.Lock()
+	defer made.Unlock()
+	template := demoDir{dir: filepath.Join(filepath.Dir(program), "demo"), home: t.TempDir()}
+	if _, err := os.Stat(template.dir); err != nil {
+		if r := template.flowtui(t, "demo", "--dir", template.dir, "--no-open"); r.code != 0 {
+			t.Fatalf("demo: %d %s", r.code, r.stderr)
+		}
+	}
 	d := demoDir{dir: filepath.Join(t.TempDir(), "demo"), home: t.TempDir()}
-	if r := d.flowtui(t, "demo", "--dir", d.dir, "--no-open"); r.code != 0 {
-		t.Fatalf("demo: %d %s", r.code, r.stderr)
+	if err := os.CopyFS(d.dir, os.DirFS(template.dir)); err != nil {
+		t.Fatal(err)
 	}
 	return d
 }
@@ -89,6 +101,15 @@ func (d demoDir) calls(t *testing.T, run, tool string) int {
 		t.Fatal(err)
 	}
 	return strings.Count(string(log), run+" "+tool+"\n")
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 func decode[T any](t *testing.T, text string) T {

@@ -81,6 +81,22 @@ func (term *terminal) resize(width, height int) {
 	term.tmux("resize-window", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height))
 }
 
+// settle waits past the moment in which a sheet that has just opened ignores
+// keys, so that a key typed for the list is never taken for its answer.
+func (term *terminal) settle() {
+	term.t.Helper()
+	const still = 700 * time.Millisecond
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	last, since, end := "", time.Now(), time.Now().Add(patience)
+	for time.Since(since) < still && time.Now().Before(end) {
+		<-tick.C
+		if s := term.screen(); s != last {
+			last, since = s, time.Now()
+		}
+	}
+}
+
 const patience = 15 * time.Second
 
 // wait waits until the screen matches the pattern and returns it.
