@@ -25,7 +25,6 @@ var errPaused = errors.New("the run is paused here")
 // several goroutines, but its ordinals are only stable when it calls in order.
 type nodeState struct {
 	s    *session
-	ctx  context.Context
 	id   string
 	mu   sync.Mutex
 	n    int64 // calls so far

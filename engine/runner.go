@@ -38,12 +38,18 @@ type Runner struct {
 	sink   func(stores.Event)
 }
 
-const defaultLeaseTTL = 15 * time.Second
+const (
+	defaultLeaseTTL = 15 * time.Second
+	minLeaseTTL     = 10 * time.Millisecond
+)
 
 // New returns a Runner.
 func New(c Config) (*Runner, error) {
 	if c.Store == nil {
 		return nil, errors.New("engine: no store")
+	}
+	if c.LeaseTTL != 0 && c.LeaseTTL < minLeaseTTL {
+		return nil, fmt.Errorf("engine: a lease of %s is too short to be renewed, at least %s are needed", c.LeaseTTL, minLeaseTTL)
 	}
 	r := &Runner{store: c.Store, keys: c.Keys, tools: c.Tools, worker: c.Worker, clock: c.Clock, ids: c.IDs, ttl: c.LeaseTTL, sink: c.Events}
 	if r.ids == nil {

@@ -217,8 +217,7 @@ func TestScenario11ParallelCalls(t *testing.T) {
 		for _, id := range []string{"a", "b", "c"} {
 			f.Node(id, engine.Call{Tool: id, Into: id}).Edge("start", id)
 		}
-		var cr *crashing
-		cr = &crashing{full: s, at: math.MaxInt}
+		cr := &crashing{full: s, at: math.MaxInt}
 		aDone := make(chan struct{})
 		var reached sync.WaitGroup
 		reached.Add(2)

@@ -29,7 +29,6 @@ type session struct {
 	log                 []SegmentEnd
 
 	replay map[callKey]CallInfo
-	rerun  []string
 	notes  resultNotes
 
 	mu       sync.Mutex // guards the chains below and fatal
