@@ -34,7 +34,7 @@ type globals struct {
 	json      bool
 	yes       bool
 	config    string
-	lease     time.Duration
+	lease     time.Duration // 0: the engine's default
 }
 
 // run executes a command line and returns the exit code.
@@ -66,7 +66,7 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 	f.BoolVar(&g.readOnly, "read-only", false, "refuse every write")
 	f.BoolVar(&g.json, "json", false, "results as JSON")
 	f.BoolVar(&g.yes, "yes", false, "do not ask before a write")
-	f.DurationVar(&g.lease, "lease", 0, "how long a run counts as held after the last sign of life (default 15s)")
+	f.DurationVar(&g.lease, "lease", 0, "how long (`TIME`) a run counts as held after its worker's last sign of life (default 15s)")
 	f.StringVar(&g.config, "config", "", "use this config `FILE` (or FLOWTUI_CONFIG)")
 }
 

@@ -47,6 +47,9 @@ func (a *app) attach(ctx context.Context, create bool, specs ...string) (*sessio
 }
 
 func (a *app) attachTargets(ctx context.Context, create bool, targets []target) (*session, error) {
+	if a.global.lease < 0 {
+		return nil, usagef("--lease is not negative")
+	}
 	settings, err := a.settings(targets)
 	if err != nil {
 		return nil, err
