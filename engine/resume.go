@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flowtui/flowtui/stores"
 )
@@ -211,7 +212,8 @@ func (r *Runner) doubtfulCall(ctx context.Context, l *loaded, res Resolution) (C
 		return CallInfo{}, err
 	}
 	if lease != nil {
-		return CallInfo{}, r.heldBy(ctx, r.store.(stores.Leaser), l.key)
+		return CallInfo{}, conflict(l.key, "wait until it has finished, or until its lease expires", "%s is working on it, until %s unless that is renewed: the call may still be running",
+			lease.Holder, lease.Expires.Format(time.TimeOnly))
 	}
 	var names []string
 	for _, c := range FoldCalls(l.current) {

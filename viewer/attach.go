@@ -74,8 +74,8 @@ func Attach(ctx context.Context, specs []string, o Options) (*Service, error) {
 	}
 	for _, spec := range specs {
 		store, f, err := s.o.Formats.open(ctx, spec, o.ReadOnly)
-		if err != nil {
-			return nil, errors.Join(err, s.Close())
+		if err != nil { // masked: a URL may hold a password
+			return nil, errors.Join(s.Explain(err), s.Close())
 		}
 		a := &attachment{label: s.label(spec), spec: spec, format: f, store: store}
 		s.stores = append(s.stores, a)

@@ -125,6 +125,8 @@ func EscapeJSON(data []byte) []byte {
 		var r rune
 		r, size = utf8.DecodeRune(data[i:])
 		switch {
+		case r == utf8.RuneError && size == 1: // a byte of no character, which a terminal may obey
+			b = append(b, `\ufffd`...)
 		case r == '\n' || r == '\t' || r == '\r' || !hostile(r):
 			b = append(b, data[i:i+size]...)
 		case r > 0xffff:

@@ -180,3 +180,12 @@ func TestScenario36NoFieldIsForgotten(t *testing.T) {
 	boundary{mask: true, scrub: true}.apply(state)
 	clean(t, "StateView", reflect.ValueOf(*state))
 }
+
+// A byte that belongs to no character may be a control character to a terminal
+// that is not in UTF-8: it never gets through.
+func TestEscapeJSONRepairsBytes(t *testing.T) {
+	got := string(EscapeJSON([]byte("{\"a\":\"\x9b31m\xffé\u009b\"}")))
+	if want := `{"a":"\ufffd31m\ufffdé\u009b"}`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

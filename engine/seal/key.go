@@ -141,6 +141,17 @@ func decodeSecret(line []byte) ([]byte, error) {
 	return line, nil
 }
 
+// String names the keys without their secrets.
+func (r *Keyring) String() string {
+	if r == nil {
+		return "no key"
+	}
+	return fmt.Sprintf("keyring of %d, signs with %s", len(r.byID), r.signer)
+}
+
+// GoString names the keys without their secrets.
+func (r *Keyring) GoString() string { return "seal.Keyring(" + r.String() + ")" }
+
 // ID is the id of the key that signs, "" for a nil keyring.
 func (r *Keyring) ID() string {
 	if r == nil {

@@ -165,10 +165,17 @@ func TestParseKeyring(t *testing.T) {
 
 func TestKeyNeverPrintsItsSecret(t *testing.T) {
 	r := NewKeyring(mustKey(t, secret))
-	for _, f := range []string{"%v", "%+v", "%#v", "%s"} {
-		if out := fmt.Sprintf(f, r.signer); strings.Contains(out, secret) || !strings.Contains(out, r.ID()) {
-			t.Errorf("%s prints %s", f, out)
+	derived := r.signer.derived[KindHead]
+	for _, v := range []any{r.signer, &r.signer, r, struct{ Keys *Keyring }{r}} {
+		for _, f := range []string{"%v", "%+v", "%#v", "%s"} {
+			out := fmt.Sprintf(f, v)
+			if strings.Contains(out, secret) || strings.Contains(out, fmt.Sprint(derived[:4])[1:10]) || strings.Contains(out, string(derived)) {
+				t.Errorf("%s of %T prints %s", f, v, out)
+			}
 		}
+	}
+	if out := fmt.Sprint(r, r.signer); strings.Count(out, r.ID()) != 2 {
+		t.Errorf("the key's id is missing in %s", out)
 	}
 }
 
