@@ -134,12 +134,12 @@ type crashing struct {
 func (c *crashing) op(do func() error) error {
 	c.mu.Lock()
 	c.n++
-	n := c.n
+	n, at := c.n, c.at
 	c.mu.Unlock()
 	switch {
-	case n > c.at, n == c.at && !c.after:
+	case n > at, n == at && !c.after:
 		return errCrash
-	case n == c.at:
+	case n == at:
 		if err := do(); err != nil {
 			return err
 		}

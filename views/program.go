@@ -12,8 +12,9 @@ import (
 )
 
 // Run shows the screens in the terminal until the user leaves or ctx ends. A
-// panic is returned as an error after the terminal is restored; signals other
-// than an interrupt are the caller's, who cancels ctx.
+// panic is returned as an error after the terminal is restored. Signals are the
+// caller's, who cancels ctx: bubbletea's own handler would block for ever on a
+// signal that comes while the program is ending.
 func Run(ctx context.Context, d Deps, opts ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -21,7 +22,7 @@ func Run(ctx context.Context, d Deps, opts ...tea.ProgramOption) error {
 	if d.Renderer == nil {
 		d.Renderer = theme.NewRenderer(os.Stdout)
 	}
-	opts = append([]tea.ProgramOption{tea.WithAltScreen(), tea.WithContext(ctx)}, opts...)
+	opts = append([]tea.ProgramOption{tea.WithAltScreen(), tea.WithContext(ctx), tea.WithoutSignalHandler()}, opts...)
 	_, err := tea.NewProgram(New(d), opts...).Run()
 	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) {
 		return context.Cause(ctx) // told to stop

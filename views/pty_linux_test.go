@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
 	"strings"
 	"sync"
@@ -32,7 +33,9 @@ func TestMain(m *testing.M) {
 	if mode == "panic" {
 		b = panics{viewstest.New()}
 	}
-	err := views.Run(context.Background(), views.Deps{Backend: b, Clock: time.Now})
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer stop()
+	err := views.Run(ctx, views.Deps{Backend: b, Clock: time.Now})
 	fmt.Println("left:", err)
 	if err != nil {
 		os.Exit(1)
@@ -223,7 +226,7 @@ func TestScenario31PanicRestoresTheTerminal(t *testing.T) {
 
 func TestScenario31SignalsRestoreTheTerminal(t *testing.T) {
 	t.Parallel()
-	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
+	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			x := openTerminal(t, "run")

@@ -61,8 +61,8 @@ func TestApproveByKeyboard(t *testing.T) {
 		term.wait(`(?s)pay_back wants your approval.*amount.*249\.00.*enter approve`)
 		term.settle()
 		term.keys("Enter")
-		term.wait(`the run is done`)
-		term.keys("Escape", "Escape")
+		term.wait(`(?s)the run is done.*enter close`)
+		term.keys("Escape")
 		term.gone(`pay_back wants your approval`)
 		if n := d.calls(t, "order-9", "pay_back"); n != 1 {
 			t.Errorf("money went back %d times", n)
@@ -119,8 +119,8 @@ func TestResolveAndRecoverByKeyboard(t *testing.T) {
 		term.keys("Enter")
 		term.wait(`enter it ran`)
 		term.keys("Enter")
-		term.wait(`recorded`)
-		term.keys("Escape", "Escape")
+		term.wait(`(?s)recorded.*enter close`)
+		term.keys("Escape")
 		term.gone(`Did email_tickets run\? ─`)
 		term.wait(`R recover`)
 		term.keys("R")
@@ -195,7 +195,9 @@ func TestResizeDoesNoHarm(t *testing.T) {
 	term.resize(1, 1)
 	term.resize(80, 24)
 	term.wait(`(?s)pay_back wants your approval.*enter approve`)
-	term.keys("Escape", "Escape")
+	term.keys("Escape")
+	term.gone(`pay_back wants your approval`)
+	term.keys("Escape")
 	term.wait(`(?s)order-7.*order-9`)
 }
 
