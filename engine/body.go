@@ -10,15 +10,17 @@ import (
 
 // Checkpoint is a checkpoint's payload: what the store keeps as opaque bytes.
 type Checkpoint struct {
-	State     json.RawMessage  `json:"state"`
-	Frontier  []string         `json:"frontier"`            // nodes that run next
-	Visits    map[string]int64 `json:"visits"`              // finished runs of each node
-	Waiting   []Waiting        `json:"waiting,omitempty"`   // what a paused run waits for
-	Decisions []Decision       `json:"decisions,omitempty"` // stored, not spent yet
-	Error     *Failure         `json:"error,omitempty"`
-	Nodes     []NodeRun        `json:"nodes,omitempty"` // what ran to reach this step
-	Log       []SegmentEnd     `json:"log,omitempty"`   // ends of the call log of earlier segments, in claims
-	Worker    string           `json:"worker"`
+	State    json.RawMessage  `json:"state"`
+	Frontier []string         `json:"frontier"` // nodes that run next
+	Visits   map[string]int64 `json:"visits"`   // finished runs of each node
+	// Supersteps counts the finished ones: claims, pauses and decisions do not.
+	Supersteps int64        `json:"supersteps"`
+	Waiting    []Waiting    `json:"waiting,omitempty"`   // what a paused run waits for
+	Decisions  []Decision   `json:"decisions,omitempty"` // stored, not spent yet
+	Error      *Failure     `json:"error,omitempty"`
+	Nodes      []NodeRun    `json:"nodes,omitempty"` // what ran to reach this step
+	Log        []SegmentEnd `json:"log,omitempty"`   // ends of the call log of earlier segments, in claims
+	Worker     string       `json:"worker"`
 }
 
 // Failure is why a run failed.
@@ -59,7 +61,7 @@ type Waiting struct {
 	Tool    string          `json:"tool,omitempty"`
 	Args    json.RawMessage `json:"args,omitempty"`
 	Size    int             `json:"size,omitempty"`   // of Args, also where they are left out
-	Digest  string          `json:"digest,omitempty"` // of Args
+	Digest  string          `json:"digest,omitempty"` // of Args, or of the whole question
 	Key     string          `json:"key,omitempty"`
 	Prompt  string          `json:"prompt,omitempty"`
 	Choices []string        `json:"choices,omitempty"`
@@ -81,7 +83,7 @@ type Decision struct {
 	ID     string          `json:"id"`
 	Asked  int64           `json:"asked"`            // step of the paused checkpoint
 	Base   int64           `json:"base"`             // superstep that asked
-	Digest string          `json:"digest,omitempty"` // of the approved arguments
+	Digest string          `json:"digest,omitempty"` // of the approved arguments, or of the question
 	Value  json.RawMessage `json:"value,omitempty"`  // of an answer
 	By     string          `json:"by"`
 	Note   string          `json:"note,omitempty"`
@@ -100,6 +102,7 @@ type callBody struct {
 	NotRun bool            `json:"not_run,omitempty"`
 	By     string          `json:"by"` // worker, or who resolved it
 	Note   string          `json:"note,omitempty"`
+	Event  int64           `json:"event,omitempty"` // resolved: number of its event in the run's log
 }
 
 // HeadBody is a head's payload: what a list shows of a run.

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,10 @@ type nodeState struct {
 	mu   sync.Mutex
 	n    int64 // calls so far
 	asks int64
+	// closed once the node has returned: what still runs of its code may no
+	// longer call. Calls under way are waited for.
+	closed   bool
+	underway sync.WaitGroup
 
 	waiting    []Waiting
 	pending    []pendingCall
@@ -58,6 +63,7 @@ func IdempotencyKey(ctx context.Context) string {
 
 // pendingCall is a call record before it has a place in the log.
 type pendingCall struct {
+	base    int64 // step of the superstep that makes it
 	node    string
 	ordinal int64
 	tool    tool.Tool
@@ -80,7 +86,11 @@ func (n *nodeState) call(ctx context.Context, name string, args any) (json.RawMe
 	if err != nil {
 		return nil, fmt.Errorf("arguments of %s: %w", name, err)
 	}
-	p := n.next(t, raw)
+	p, err := n.next(t, raw)
+	if err != nil {
+		return nil, err
+	}
+	defer n.underway.Done()
 	if old, ok := n.s.replay[callKey{n.s.base, n.id, p.ordinal}]; ok && old.Finished() {
 		if old.Tool == name && old.Digest == p.body.Digest {
 			return n.replay(old)
@@ -92,14 +102,38 @@ func (n *nodeState) call(ctx context.Context, name string, args any) (json.RawMe
 			return nil, err
 		}
 	}
+	if n.paused() {
+		return nil, errPaused // the node's code went on after it was told to stop
+	}
 	return n.s.execute(ctx, p)
 }
 
-func (n *nodeState) next(t tool.Tool, args json.RawMessage) pendingCall {
+var errClosed = errors.New("engine: the node has returned, so it can no longer call tools or ask")
+
+// next numbers a call. The caller ends it with underway.Done.
+func (n *nodeState) next(t tool.Tool, args json.RawMessage) (pendingCall, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closed {
+		return pendingCall{}, errClosed
+	}
+	n.underway.Add(1)
 	n.n++
-	return pendingCall{node: n.id, ordinal: n.n, tool: t, body: callBody{Args: args, Digest: digest(args), By: n.s.r.worker}}
+	return pendingCall{base: n.s.base, node: n.id, ordinal: n.n, tool: t, body: callBody{Args: args, Digest: digest(args), By: n.s.r.worker}}, nil
+}
+
+func (n *nodeState) paused() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.waiting) > 0
+}
+
+// close ends the node: no further call, and none left under way.
+func (n *nodeState) close() {
+	n.mu.Lock()
+	n.closed = true
+	n.mu.Unlock()
+	n.underway.Wait()
 }
 
 func (n *nodeState) note(list *[]string, id string) {
@@ -144,37 +178,59 @@ func (n *nodeState) approved(p pendingCall) error {
 func (n *nodeState) ask(q Question) (json.RawMessage, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.asks++
-	id := fmt.Sprintf("%s.%d", n.id, n.s.visits[n.id]+1)
-	if n.asks > 1 {
-		id = fmt.Sprintf("%s.%d", id, n.asks)
+	if n.closed {
+		return nil, errClosed
 	}
+	asked, err := Seal(q)
+	if err != nil {
+		return nil, fmt.Errorf("question %q: %w", q.Key, err)
+	}
+	n.asks++
+	id := questionID(n.id, n.s.visits[n.id]+1, n.asks)
 	for _, d := range n.s.decisions {
-		if d.Type == DecideAnswer && d.ID == id && d.Base == n.s.base {
+		if d.Type == DecideAnswer && d.ID == id && d.Base == n.s.base && d.Digest == digest(asked) {
 			return d.Value, nil
 		}
 	}
-	n.waiting = append(n.waiting, Waiting{Type: WaitInterrupt, ID: id, Node: n.id, Key: q.Key, Prompt: q.Prompt, Choices: q.Choices})
+	n.waiting = append(n.waiting, Waiting{Type: WaitInterrupt, ID: id, Node: n.id, Key: q.Key, Prompt: q.Prompt, Choices: q.Choices, Digest: digest(asked)})
 	return nil, errPaused
+}
+
+// questionID names a question by its node, the node's round, and, from the
+// second one of a round on, its number. The # keeps it apart from call ids.
+func questionID(node string, round, n int64) string {
+	if n == 1 {
+		return fmt.Sprintf("%s#%d", node, round)
+	}
+	return fmt.Sprintf("%s#%d.%d", node, round, n)
 }
 
 // execute logs started, runs the tool, and logs what came of it.
 func (s *session) execute(ctx context.Context, p pendingCall) (json.RawMessage, error) {
+	if ctx.Err() != nil && s.ctx.Err() == nil {
+		return nil, fmt.Errorf("%s was not called: %w", p.tool.Name, context.Cause(ctx)) // the node's own limit
+	}
 	p.status = stores.CallStarted
 	if err := s.record(ctx, p); err != nil {
 		s.stop(err)
 		return nil, err
 	}
 	value, err := s.runTool(ctx, p)
-	if ctx.Err() != nil && err != nil {
+	switch {
+	case err == nil || ctx.Err() == nil:
+	case s.ctx.Err() != nil:
 		// Stopping is a fact of this process, not an outcome of the call.
-		s.stop(context.Cause(ctx))
+		s.stop(context.Cause(s.ctx))
 		return nil, err
+	default:
+		err = fmt.Errorf("the node gave up waiting: %w: %w", err, tool.ErrOutcomeUnknown)
 	}
 	p.status, p.body.Args = stores.CallDone, nil
 	var result json.RawMessage
 	switch {
-	case errors.Is(err, tool.ErrOutcomeUnknown):
+	case errors.Is(err, tool.ErrNotStarted):
+		p.status, p.body.NotRun, p.body.Why = stores.CallResolved, true, p.says(err)
+	case errors.Is(err, tool.ErrOutcomeUnknown) && !p.tool.Idempotent:
 		p.status, p.body.Why = stores.CallUnrecordable, p.says(err)
 	case err != nil:
 		p.body.Failed, p.body.Error = true, p.says(err)
@@ -197,6 +253,13 @@ func (s *session) recordOutcome(ctx context.Context, p pendingCall) (json.RawMes
 		return nil, err
 	}
 	switch {
+	case p.status == stores.CallResolved:
+		err := &Error{
+			Class: ErrRefused, Key: s.place.Key, Reason: fmt.Sprintf("%s: %s; it did not run", p.tool.Name, p.body.Why),
+			Hint: "put its program in place, then recover the run; nothing was lost",
+		}
+		s.stop(err)
+		return nil, err
 	case p.status == stores.CallUnrecordable:
 		err := s.doubtful(p)
 		s.stop(err)
@@ -248,7 +311,7 @@ func (s *session) runTool(ctx context.Context, p pendingCall) (v any, err error)
 func (s *session) idempotency(p pendingCall) string {
 	h := sha256.New()
 	for _, part := range []string{
-		s.place.Owner, s.place.Run, s.place.Incarnation, fmt.Sprint(s.base), p.node, fmt.Sprint(p.ordinal), p.tool.Name, p.body.Digest,
+		s.place.Owner, s.place.Run, s.place.Incarnation, fmt.Sprint(p.base), p.node, fmt.Sprint(p.ordinal), p.tool.Name, p.body.Digest,
 	} {
 		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part))))
 		h.Write([]byte(part))
@@ -266,8 +329,8 @@ func (s *session) record(ctx context.Context, p pendingCall) error {
 		if s.fatal != nil {
 			return s.fatal
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
 		}
 	}
 	for try := 1; ; try++ {
@@ -293,10 +356,10 @@ func (s *session) record(ctx context.Context, p pendingCall) error {
 
 // buildCalls numbers, links and signs call records after the newest known one.
 func (s *session) buildCalls(list []pendingCall, now time.Time) ([]stores.Call, error) {
-	return chainCalls(s.r, s.place, s.base, s.segment, s.calls, s.callMAC, list, now)
+	return chainCalls(s.r, s.place, s.segment, s.calls, s.callMAC, list, now)
 }
 
-func chainCalls(r *Runner, place stores.Place, base, segment, n int64, prev []byte, list []pendingCall, now time.Time) ([]stores.Call, error) {
+func chainCalls(r *Runner, place stores.Place, segment, n int64, prev []byte, list []pendingCall, now time.Time) ([]stores.Call, error) {
 	var out []stores.Call
 	for _, p := range list {
 		payload, err := marshal(p.body)
@@ -305,7 +368,7 @@ func chainCalls(r *Runner, place stores.Place, base, segment, n int64, prev []by
 		}
 		n++
 		c := stores.Call{
-			Place: place, Segment: segment, N: n, Step: base, Node: p.node, Ordinal: p.ordinal,
+			Place: place, Segment: segment, N: n, Step: p.base, Node: p.node, Ordinal: p.ordinal,
 			Tool: p.tool.Name, Idempotent: p.tool.Idempotent, Status: p.status, Time: now, Payload: payload,
 		}
 		c.Prev = prev
@@ -325,8 +388,8 @@ func (s *session) logged(ctx context.Context, row stores.Call, err error) bool {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), detached)
 	defer stop()
-	t, err := s.tail(ctx)
-	return err == nil && bytes.Equal(t.MAC, row.MAC)
+	rows, err := s.r.store.Calls(ctx, s.place.Key, 0)
+	return err == nil && slices.ContainsFunc(rows, func(r stores.Call) bool { return bytes.Equal(r.MAC, row.MAC) })
 }
 
 // retail refreshes the end of this segment's log and reports whether somebody
@@ -344,7 +407,7 @@ func (s *session) retail(ctx context.Context) (bool, error) {
 }
 
 func (s *session) tail(ctx context.Context) (stores.Call, error) {
-	rows, err := s.r.store.Calls(ctx, s.place.Key, s.base)
+	rows, err := s.r.store.Calls(ctx, s.place.Key, 0)
 	var t stores.Call
 	for _, r := range rows {
 		if r.Segment == s.segment && r.Incarnation == s.place.Incarnation && r.N > t.N {

@@ -25,6 +25,9 @@ func randomID() string {
 	return hex.EncodeToString(b)
 }
 
+// short is the beginning of an id, enough to tell a few apart.
+func short(id string) string { return id[:min(6, len(id))] }
+
 // Now is the time of the run's clock inside a node, so that flows can be
 // tested with an injected one. Outside a node it is the real time.
 func Now(ctx context.Context) time.Time {

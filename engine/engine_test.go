@@ -313,7 +313,7 @@ func TestInterrupt(t *testing.T) {
 		}
 		verified(t, s, run)
 	}
-	if _, err := r.Resume(ctx, f, key("order-7"), engine.Decide{Type: engine.DecideAnswer, ID: "other", Value: json.RawMessage(`1`)}); !errors.Is(err, engine.ErrCheckpointConflict) {
+	if _, err := r.Resume(ctx, f, key("order-7"), engine.Decide{Type: engine.DecideAnswer, ID: "other", Value: json.RawMessage(`1`), By: "ana"}); !errors.Is(err, engine.ErrCheckpointConflict) {
 		t.Errorf("answer for an unknown interrupt: %v", err)
 	}
 }

@@ -27,6 +27,10 @@ type operatorEvent struct {
 	By     string `json:"by"`
 	Note   string `json:"note,omitempty"`
 	Plan   string `json:"plan,omitempty"` // version of the plan that was seen
+	// A resolution's event and its call record name each other, so that neither
+	// can be taken out alone.
+	Segment int64 `json:"segment,omitempty"`
+	Record  int64 `json:"record,omitempty"`
 }
 
 // recent is how far back the winner of a race is looked for.

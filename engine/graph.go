@@ -87,6 +87,9 @@ func (f *Flow) compile() (*graph, error) {
 	}
 	for _, id := range f.ends {
 		known("end", id)
+		if slices.ContainsFunc(f.edges, func(e edge) bool { return e.from == id && !e.onError }) {
+			add("%q is an end, but an edge goes on from it", id)
+		}
 	}
 	if f.entry != "" {
 		known("entry", f.entry)
@@ -127,8 +130,12 @@ func (g *graph) shape() Topology {
 
 // next returns the frontier after the given nodes, in the nodes' order.
 // Failed nodes follow their error edges, the others their plain ones.
-func (g *graph) next(s State, frontier []string, failed map[string]bool) ([]string, error) {
-	var out []string
+func (g *graph) next(s State, frontier []string, failed map[string]bool) (out []string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("a condition panicked: %v", r)
+		}
+	}()
 	for _, id := range frontier {
 		to, err := g.successors(s, id, failed[id])
 		if err != nil {

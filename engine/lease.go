@@ -29,7 +29,9 @@ func (r *Runner) hold(ctx context.Context, k stores.Key, takeover bool) (holding
 	if !ok {
 		return holding{ctx: ctx, release: func() {}}, nil
 	}
-	if _, err := leaser.Acquire(ctx, k, r.worker, r.ttl, takeover); err != nil {
+	// Each hold has a name of its own: two in one process must not share a lease.
+	holder := r.worker + "/" + short(r.ids())
+	if _, err := leaser.Acquire(ctx, k, holder, r.ttl, takeover); err != nil {
 		if errors.Is(err, stores.ErrConflict) {
 			return holding{}, r.heldBy(ctx, leaser, k)
 		}
@@ -39,7 +41,7 @@ func (r *Runner) hold(ctx context.Context, k stores.Key, takeover bool) (holding
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r.renew(ctx, leaser, k, cancel)
+		r.renew(ctx, leaser, k, holder, cancel)
 	}()
 	return holding{ctx: ctx, release: func() {
 		cancel(nil)
@@ -47,11 +49,11 @@ func (r *Runner) hold(ctx context.Context, k stores.Key, takeover bool) (holding
 		end, stop := context.WithTimeout(context.WithoutCancel(ctx), detached)
 		defer stop()
 		// A lease that cannot be released expires.
-		_ = leaser.Release(end, k, r.worker)
+		_ = leaser.Release(end, k, holder)
 	}}, nil
 }
 
-func (r *Runner) renew(ctx context.Context, leaser stores.Leaser, k stores.Key, lost context.CancelCauseFunc) {
+func (r *Runner) renew(ctx context.Context, leaser stores.Leaser, k stores.Key, holder string, lost context.CancelCauseFunc) {
 	tick := time.NewTicker(r.ttl / 3)
 	defer tick.Stop()
 	for {
@@ -59,7 +61,11 @@ func (r *Runner) renew(ctx context.Context, leaser stores.Leaser, k stores.Key, 
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if _, err := leaser.Renew(ctx, k, r.worker, r.ttl); errors.Is(err, stores.ErrConflict) {
+			_, err := leaser.Renew(ctx, k, holder, r.ttl)
+			if errors.Is(err, stores.ErrNotFound) { // somebody took it and gave it back
+				_, err = leaser.Acquire(ctx, k, holder, r.ttl, false)
+			}
+			if errors.Is(err, stores.ErrConflict) {
 				lost(errLeaseLost)
 				return
 			}
@@ -70,12 +76,20 @@ func (r *Runner) renew(ctx context.Context, leaser stores.Leaser, k stores.Key, 
 func (r *Runner) heldBy(ctx context.Context, leaser stores.Leaser, k stores.Key) error {
 	who := "another worker"
 	if l, err := leaser.Lease(ctx, k); err == nil && l != nil && l.Live {
-		who = fmt.Sprintf("%s, until %s unless it is renewed", l.Holder, l.Expires.Format(time.TimeOnly))
+		who = fmt.Sprintf("%s, until %s unless it is renewed", l.Holder, r.clockTime(l.Expires))
 	}
 	if c, err := r.store.Latest(ctx, k); err == nil {
 		who += lastDecision(ctx, r.store, k, c.Events, "")
 	}
 	return conflict(k, "wait until the lease expires, or take the run over with --takeover if that worker is dead", "it is being worked on by %s", who)
+}
+
+// clockTime is a time of day, with its date when it is not near.
+func (r *Runner) clockTime(t time.Time) string {
+	if d := t.Sub(r.clock.now()); d > 12*time.Hour || d < -12*time.Hour {
+		return t.UTC().Format(time.RFC3339)
+	}
+	return t.UTC().Format(time.TimeOnly)
 }
 
 // liveLease returns the run's lease if somebody holds it now.

@@ -45,13 +45,25 @@ func TestConditionsVisitsAndLoops(t *testing.T) {
 }
 
 func TestFlowThatNeverEndsFails(t *testing.T) {
-	f := engine.NewFlow("forever").Node("n", engine.NodeFunc(nothing)).Edge("n", "n").MaxSupersteps(5)
+	ran := 0
+	f := engine.NewFlow("forever").Node("n", engine.NodeFunc(func(context.Context, engine.State) (engine.State, error) {
+		ran++
+		return nil, nil
+	})).Edge("n", "n").MaxSupersteps(5)
 	s := newStore()
 	res, err := runner(t, s, nil).Run(ctx, f, start("a"))
-	if err != nil || res.Status != stores.StatusFailed || !strings.Contains(res.Error, "more than 5 steps") {
-		t.Errorf("%+v, %v", res, err)
+	if err != nil || res.Status != stores.StatusFailed || !strings.Contains(res.Error, "more than 5 supersteps") || ran != 5 {
+		t.Errorf("%+v, %v, ran %d times", res, err, ran)
 	}
 	verified(t, s, "a")
+	one := engine.NewFlow("one").Node("ask", engine.Interrupt{Key: "k"}).MaxSupersteps(1)
+	if _, err := runner(t, s, nil).Run(ctx, one, start("b")); err != nil {
+		t.Fatal(err)
+	}
+	res, err = runner(t, s, nil).Resume(ctx, one, key("b"), engine.Decide{Type: engine.DecideAnswer, Value: json.RawMessage("1"), By: "ana"})
+	if err != nil || res.Status != stores.StatusDone {
+		t.Errorf("a pause and a decision count as supersteps: %+v, %v", res, err)
+	}
 }
 
 func TestErrorEdge(t *testing.T) {
@@ -157,7 +169,7 @@ func TestSeveralApprovals(t *testing.T) {
 		if err != nil || len(res.Waiting) != 2 {
 			t.Fatalf("%+v, %v", res, err)
 		}
-		if _, err := r.Resume(ctx, f, key("order-7"), engine.Decide{Type: engine.DecideApprove}); !errors.Is(err, engine.ErrInvalid) {
+		if _, err := r.Resume(ctx, f, key("order-7"), engine.Decide{Type: engine.DecideApprove, By: "ana"}); !errors.Is(err, engine.ErrInvalid) {
 			t.Errorf("which one? %v", err)
 		}
 		seen, err := engine.MakePlan(ctx, s, testKeys(t), key("order-7"))

@@ -23,7 +23,8 @@ func (l *loaded) trusted() error {
 	case NoKey:
 		e.Class, e.Reason, e.Hint = ErrRefused, "its signatures cannot be checked without a key", keyHint
 	case UnknownKey:
-		e.Class, e.Reason, e.Hint = ErrRefused, l.findings[0].Reason, "add that key to the key file: one key a line, the newest first"
+		f := l.findings[slices.IndexFunc(l.findings, func(f Finding) bool { return f.Verdict == UnknownKey })]
+		e.Class, e.Reason, e.Hint = ErrRefused, f.Reason, "add the key to the key file: one key a line, the newest first; see flowtui verify for the rows"
 	default:
 		for _, f := range l.findings {
 			if f.Verdict == v {
@@ -74,8 +75,8 @@ func (r *Runner) session(g *graph, l *loaded, b Checkpoint) (*session, error) {
 	s := &session{
 		r: r, g: g, place: l.last.Place, identity: l.last.Identity, created: l.created.Time,
 		step: l.last.Step, base: l.last.Base, segment: l.last.Segment, lastMAC: l.last.MAC,
-		state: state, frontier: b.Frontier, visits: b.Visits, decisions: b.Decisions,
-		events: l.events.N, eventMAC: l.events.MAC, replay: replayOf(FoldCalls(l.current)),
+		state: state, frontier: b.Frontier, visits: b.Visits, decisions: b.Decisions, supersteps: b.Supersteps, asked: b.Waiting,
+		events: l.events.N, eventMAC: l.events.MAC, replay: replayOf(FoldCalls(l.current())),
 	}
 	if s.visits == nil {
 		s.visits = map[string]int64{}

@@ -24,6 +24,7 @@ type Plan struct {
 	Replay     []CallInfo
 	Rerun      []CallInfo
 	InDoubt    []CallInfo
+	Pending    []CallInfo // wait for an approval; with a stored one they will run
 	Decisions  []Decision // stored and not spent
 	Lease      *stores.Lease
 	Findings   []Finding
@@ -49,7 +50,7 @@ func MakePlan(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.
 	if p.Lease, err = liveLease(ctx, s, k); err != nil {
 		return p, err
 	}
-	p.sort(FoldCalls(l.current))
+	p.sort(FoldCalls(l.current()))
 	if p.Blocked == nil {
 		p.Blocked = p.refusal()
 	}
@@ -69,6 +70,8 @@ func (p *Plan) sort(calls []CallInfo) {
 		switch {
 		case c.Finished():
 			p.Replay = append(p.Replay, c)
+		case c.Status == stores.CallPending:
+			p.Pending = append(p.Pending, c)
 		case c.Doubtful() && p.Action == PlanRecover:
 			p.InDoubt = append(p.InDoubt, c)
 		case c.Open(), c.Status == stores.CallResolved:

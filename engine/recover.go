@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/flowtui/flowtui/stores"
 )
@@ -36,6 +37,9 @@ func (r *Runner) Recover(ctx context.Context, f *Flow, k stores.Key, o RecoverOp
 	if l.last.Status == stores.StatusPaused {
 		return pausedResult(l, b)
 	}
+	if err := r.startable(ctx, k, l, o); err != nil {
+		return Result{}, err
+	}
 	held, err := r.hold(ctx, k, o.Takeover)
 	if err != nil {
 		return Result{}, err
@@ -62,6 +66,18 @@ func recoverable(g *graph, l *loaded, o RecoverOptions) error {
 	if o.Version != "" && o.Version != l.version() {
 		return conflict(l.key, "look at it again before you act", "changed since you looked: it is %s at step %d, segment %d", l.last.Status, l.last.Step, l.last.Segment)
 	}
+	return nil
+}
+
+// startable refuses what another worker is at, and calls in doubt. A call of a
+// live worker is not in doubt yet, so the lease comes first.
+func (r *Runner) startable(ctx context.Context, k stores.Key, l *loaded, o RecoverOptions) error {
+	if lease, err := liveLease(ctx, r.store, k); err != nil || lease != nil && !o.Takeover {
+		if err == nil {
+			err = r.heldBy(ctx, r.store.(stores.Leaser), k)
+		}
+		return err
+	}
 	return undecided(l, o)
 }
 
@@ -71,7 +87,7 @@ func undecided(l *loaded, o RecoverOptions) error {
 		return nil
 	}
 	var calls []DoubtfulCall
-	for _, c := range FoldCalls(l.current) {
+	for _, c := range FoldCalls(l.current()) {
 		if c.Doubtful() {
 			calls = append(calls, DoubtfulCall{ID: c.ID, Tool: c.Tool, Why: c.Doubt()})
 		}
@@ -99,6 +115,9 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	if l.last.Status != stores.StatusRunning {
 		return nil, changed(ctx, r.store, r.keys, k, nil)
 	}
+	if err := undecided(l, o); err != nil {
+		return nil, err
+	}
 	s, err := r.session(g, l, b)
 	if err != nil {
 		return nil, err
@@ -106,7 +125,7 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	s.segment++
 	s.calls, s.callMAC = 0, nil
 	s.ends(l)
-	replayed, rerun := sortCalls(FoldCalls(l.current))
+	replayed, rerun := sortCalls(FoldCalls(l.current()))
 	q := saveRequest{status: stores.StatusRunning, base: s.base, events: []newEvent{{EventRecovered, map[string]any{
 		"kind": "flow", "step": l.last.Step + 1, "replayed": ids(replayed), "rerun": ids(rerun),
 	}}}}
@@ -133,7 +152,7 @@ func (s *session) lookAgain(ctx context.Context, o RecoverOptions) error {
 	if err := undecided(l, o); err != nil {
 		return err
 	}
-	calls := FoldCalls(l.current)
+	calls := FoldCalls(l.current())
 	s.replay = replayOf(calls)
 	_, rerun := sortCalls(calls)
 	s.notes.rerun = ids(rerun)
@@ -186,11 +205,28 @@ func (r *Runner) RecoverAll(ctx context.Context, owner string, flows func(name s
 		return nil, err
 	}
 	out := map[stores.Key]Recovery{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	places := make(chan struct{}, recoverAtOnce)
 	for _, h := range heads {
-		out[h.Key] = r.recoverOne(ctx, h, flows, o)
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			one := r.recoverOne(ctx, h, flows, o)
+			mu.Lock()
+			defer mu.Unlock()
+			if _, known := out[h.Key]; !known || h.Bad == "" { // a second, bad list entry hides nothing
+				out[h.Key] = one
+			}
+		})
 	}
+	wg.Wait()
 	return out, nil
 }
+
+// recoverAtOnce is how many runs RecoverAll works on at a time, so that one
+// slow tool does not hold up the others.
+const recoverAtOnce = 4
 
 func (r *Runner) recoverOne(ctx context.Context, h stores.Head, flows func(string) (*Flow, error), o RecoverOptions) Recovery {
 	if h.Bad != "" {

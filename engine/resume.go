@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/flowtui/flowtui/stores"
 )
@@ -29,6 +28,9 @@ func (r *Runner) Resume(ctx context.Context, f *Flow, k stores.Key, d Decide) (R
 	g, err := f.compile()
 	if err != nil {
 		return Result{}, err
+	}
+	if _, _, _, err := r.decidable(ctx, k, d, g); err != nil {
+		return Result{}, err // before anything is written
 	}
 	held, err := r.hold(ctx, k, false)
 	if err != nil {
@@ -54,23 +56,35 @@ func (r *Runner) Record(ctx context.Context, k stores.Key, d Decide) (Result, er
 	return res, nil
 }
 
+func invalid(k stores.Key, format string, args ...any) error {
+	return &Error{Class: ErrInvalid, Key: k, Reason: fmt.Sprintf(format, args...)}
+}
+
+// check refuses a decision that could not mean anything.
+func (d Decide) check(k stores.Key) error {
+	switch d.Type {
+	case DecideApprove, DecideDeny, DecideAnswer:
+	default:
+		return invalid(k, "there is no decision %q", d.Type)
+	}
+	if d.By == "" {
+		return invalid(k, "nobody is named who decides")
+	}
+	return nil
+}
+
 // decide checks that the question is the one that was seen and still open, and
 // saves the decision. With a graph the run goes on at once.
 func (r *Runner) decide(ctx context.Context, k stores.Key, d Decide, g *graph) (*session, saveRequest, error) {
 	var none saveRequest
-	l, b, err := r.open(ctx, k)
+	l, b, w, err := r.decidable(ctx, k, d, g)
 	if err != nil {
 		return nil, none, err
 	}
-	if g != nil {
-		if err := errors.Join(fits(g, l.last), allowed(d.Identity, l.last)); err != nil {
-			return nil, none, err
-		}
-	} else {
+	if g == nil {
 		g = &graph{Flow: &Flow{name: l.last.Flow}, digest: l.last.Digest}
 	}
-	w, err := r.question(ctx, l, b, d)
-	if err != nil {
+	if d.Value, err = decided(k, d); err != nil {
 		return nil, none, err
 	}
 	s, err := r.session(g, l, b)
@@ -78,12 +92,43 @@ func (r *Runner) decide(ctx context.Context, k stores.Key, d Decide, g *graph) (
 		return nil, none, err
 	}
 	decision := Decision{Type: d.Type, ID: w.ID, Asked: l.last.Step, Base: l.last.Base, Digest: w.Digest, Value: d.Value, By: d.By, Note: d.Note, Time: r.clock.now()}
-	s.decisions = append(slices.Clone(s.decisions), decision)
+	s.decisions = slices.DeleteFunc(slices.Clone(s.decisions), func(o Decision) bool { return o.ID == w.ID })
+	s.decisions = append(s.decisions, decision) // the newest word on a question is the only one
 	q := saveRequest{status: stores.StatusRunning, base: s.base, events: []newEvent{{EventDecision, operatorEvent{Action: d.Type, Target: w.ID, By: d.By, Note: d.Note, Plan: d.Version}}}}
 	if rest := slices.DeleteFunc(slices.Clone(b.Waiting), func(o Waiting) bool { return o.ID == w.ID }); len(rest) > 0 && g.byID == nil {
 		q.status, q.waiting = stores.StatusPaused, rest
 	}
 	return s, q, s.save(ctx, q)
+}
+
+// decidable is every check that needs no write.
+func (r *Runner) decidable(ctx context.Context, k stores.Key, d Decide, g *graph) (*loaded, Checkpoint, Waiting, error) {
+	if err := d.check(k); err != nil {
+		return nil, Checkpoint{}, Waiting{}, err
+	}
+	l, b, err := r.open(ctx, k)
+	if err != nil {
+		return nil, b, Waiting{}, err
+	}
+	if g != nil {
+		if err := errors.Join(fits(g, l.last), allowed(d.Identity, l.last)); err != nil {
+			return nil, b, Waiting{}, err
+		}
+	}
+	w, err := r.question(ctx, l, b, d)
+	return l, b, w, err
+}
+
+// decided is the value that a decision brings, in the form in which it is kept.
+func decided(k stores.Key, d Decide) (json.RawMessage, error) {
+	if d.Type != DecideAnswer {
+		return nil, nil
+	}
+	v, err := Seal(d.Value)
+	if err != nil {
+		return nil, &Error{Class: ErrInvalid, Key: k, Reason: "the answer cannot be kept", Err: err}
+	}
+	return v, nil
 }
 
 // question finds what the decision is about, or says who was faster.
@@ -123,12 +168,13 @@ func (r *Runner) answerable(k stores.Key, w Waiting, d Decide) error {
 	if d.Type != DecideAnswer {
 		return nil
 	}
-	v, err := DecodeValue(d.Value)
-	if err == nil && len(d.Value) > MaxValueBytes {
-		err = fmt.Errorf("it has %d bytes, at most %d are kept", len(d.Value), MaxValueBytes)
-	}
+	raw, err := decided(k, d)
 	if err != nil {
-		return &Error{Class: ErrInvalid, Key: k, Reason: "the answer cannot be kept", Err: err}
+		return err
+	}
+	v, err := DecodeValue(raw)
+	if err != nil {
+		return err
 	}
 	if text, ok := v.(string); len(w.Choices) > 0 && (!ok || !slices.Contains(w.Choices, text)) {
 		return &Error{Class: ErrInvalid, Key: k, Reason: fmt.Sprintf("%s is not one of the choices: %s", d.Value, strings.Join(w.Choices, ", "))}
@@ -147,14 +193,22 @@ type Resolution struct {
 	Call    string          // id, as in Plan
 	Result  json.RawMessage // it ran, and this was the result
 	NotRun  bool            // it did not run
-	By      string
+	By      string          // required
 	Note    string
 	Version string // Plan.Version that was seen; "" for none
+	// Takeover resolves also while a lease is live: the call may still be running.
+	Takeover bool
 }
 
 // Resolve records what happened to a call in doubt. Nothing is run; a recovery
 // then replays the result, or runs the call.
 func (r *Runner) Resolve(ctx context.Context, k stores.Key, res Resolution) error {
+	switch {
+	case res.By == "":
+		return invalid(k, "nobody is named who resolves it")
+	case res.NotRun == (res.Result != nil):
+		return invalid(k, "say either that the call did not run, or what its result was")
+	}
 	for try := 1; ; try++ {
 		err := r.resolve(ctx, k, res)
 		// Somebody appended to the call log in between: look again what it says now.
@@ -179,20 +233,22 @@ func (r *Runner) resolve(ctx context.Context, k stores.Key, res Resolution) erro
 		}
 	}
 	tail := l.tails[c.Segment]
-	p := pendingCall{node: c.Node, ordinal: c.Ordinal, status: stores.CallResolved}
+	p := pendingCall{base: c.Step, node: c.Node, ordinal: c.Ordinal, status: stores.CallResolved}
 	p.tool.Name, p.tool.Idempotent = c.Tool, c.Idempotent
-	p.body = callBody{Digest: c.Digest, Result: res.Result, NotRun: res.NotRun, By: res.By, Note: res.Note}
+	p.body = callBody{Digest: c.Digest, Result: res.Result, NotRun: res.NotRun, By: res.By, Note: res.Note, Event: l.events.N + 1}
 	now := r.clock.now()
-	rows, err := chainCalls(r, l.last.Place, c.Step, c.Segment, tail.N, tail.MAC, []pendingCall{p}, now)
+	rows, err := chainCalls(r, l.last.Place, c.Segment, tail.N, tail.MAC, []pendingCall{p}, now)
 	if err != nil {
 		return err
 	}
-	events, err := chainEvents(r, l.last.Place, l.last.Step, l.events.N, l.events.MAC, []newEvent{{EventResolved, operatorEvent{Action: "resolve", Target: c.ID, By: res.By, Note: res.Note, Plan: res.Version}}}, now)
+	events, err := chainEvents(r, l.last.Place, l.last.Step, l.events.N, l.events.MAC, []newEvent{{EventResolved, operatorEvent{
+		Action: "resolve", Target: c.ID, By: res.By, Note: res.Note, Plan: res.Version, Segment: c.Segment, Record: rows[0].N,
+	}}}, now)
 	if err != nil {
 		return err
 	}
 	if err := r.store.RecordCall(ctx, stores.CallWrite{Call: rows[0], Events: events}); err != nil {
-		s := &session{r: r, place: l.last.Place, base: c.Step, segment: c.Segment}
+		s := &session{r: r, place: l.last.Place, segment: c.Segment}
 		if !s.logged(ctx, rows[0], err) {
 			return err
 		}
@@ -211,12 +267,12 @@ func (r *Runner) doubtfulCall(ctx context.Context, l *loaded, res Resolution) (C
 	if err != nil {
 		return CallInfo{}, err
 	}
-	if lease != nil {
+	if lease != nil && !res.Takeover {
 		return CallInfo{}, conflict(l.key, "wait until it has finished, or until its lease expires", "%s is working on it, until %s unless that is renewed: the call may still be running",
-			lease.Holder, lease.Expires.Format(time.TimeOnly))
+			lease.Holder, r.clockTime(lease.Expires))
 	}
 	var names []string
-	for _, c := range FoldCalls(l.current) {
+	for _, c := range FoldCalls(l.current()) {
 		switch {
 		case c.Open() && l.last.Status == stores.StatusRunning:
 			names = append(names, c.ID)

@@ -56,7 +56,7 @@ func New(c Config) (*Runner, error) {
 		r.ids = randomID
 	}
 	if r.worker == "" {
-		r.worker = "worker-" + r.ids()[:6]
+		r.worker = "worker-" + short(r.ids())
 	}
 	if r.ttl == 0 {
 		r.ttl = defaultLeaseTTL
@@ -149,6 +149,9 @@ func (r *Runner) begin(ctx context.Context, g *graph, k stores.Key, start Start)
 	info, err := r.store.Info(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if info.ID == "" {
+		return nil, &Error{Class: ErrRefused, Key: k, Reason: "the store has no id to bind the run to", Hint: "see whether its id was deleted"}
 	}
 	state := start.State
 	if state == nil {

@@ -67,7 +67,7 @@ func TestScenario09(t *testing.T) {
 		if _, err := second.Recover(ctx, tickets(), key("order-7"), rerun); !errors.Is(err, engine.ErrCheckpointConflict) || !strings.Contains(err.Error(), "first") {
 			t.Errorf("recovery of a live run: %v", err)
 		}
-		if err := second.Resolve(ctx, key("order-7"), engine.Resolution{Call: "send.1", NotRun: true}); !errors.Is(err, engine.ErrCheckpointConflict) {
+		if err := second.Resolve(ctx, key("order-7"), engine.Resolution{Call: "send.1", NotRun: true, By: "olga"}); !errors.Is(err, engine.ErrCheckpointConflict) {
 			t.Errorf("resolving a call that is running: %v", err)
 		}
 		close(g.open)

@@ -16,6 +16,7 @@ import (
 type session struct {
 	r        *Runner
 	g        *graph
+	ctx      context.Context // of the work on the run, not of one call
 	place    stores.Place
 	identity stores.Identity
 	created  time.Time
@@ -26,6 +27,8 @@ type session struct {
 	frontier            []string
 	visits              map[string]int64
 	decisions           []Decision
+	supersteps          int64
+	asked               []Waiting // what the run was paused for before
 	log                 []SegmentEnd
 
 	replay map[callKey]CallInfo
@@ -93,7 +96,7 @@ func (s *session) build(q saveRequest) (stores.Save, error) {
 		return stores.Save{}, err
 	}
 	b := Checkpoint{
-		State: state, Frontier: s.frontier, Visits: s.visits, Waiting: q.waiting, Decisions: s.decisions,
+		State: state, Frontier: s.frontier, Visits: s.visits, Supersteps: s.supersteps, Waiting: q.waiting, Decisions: s.decisions,
 		Error: q.failure, Nodes: q.nodes, Log: s.log, Worker: s.r.worker,
 	}
 	w := stores.Save{}
@@ -197,6 +200,9 @@ func (s *session) landed(ctx context.Context, c stores.Checkpoint, err error) bo
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), detached)
 	defer stop()
 	now, err := s.r.store.Latest(ctx, s.place.Key)
+	if h, ok := s.r.store.(stores.Historian); ok && err == nil && now.Step > c.Step {
+		now, err = h.At(ctx, s.place.Key, c.Step) // somebody went on from it already
+	}
 	return err == nil && bytes.Equal(now.MAC, c.MAC)
 }
 
@@ -239,6 +245,9 @@ func (s *session) reread(ctx context.Context) (moved bool, err error) {
 
 // explain turns a store's conflict into the engine's.
 func (s *session) explain(ctx context.Context, err error) error {
+	if errors.Is(err, stores.ErrUnknown) {
+		return &Error{Class: stores.ErrUnknown, Key: s.place.Key, Reason: "the store did not say whether the write took effect", Hint: "look at the run before you try again", Err: err}
+	}
 	if !errors.Is(err, stores.ErrConflict) {
 		return err
 	}

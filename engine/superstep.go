@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/flowtui/flowtui/stores"
 )
@@ -13,22 +14,31 @@ import (
 // drive runs supersteps until the run is done, failed or paused, or until this
 // worker has to stop. A stop leaves the run as it is stored: recoverable.
 func (s *session) drive(ctx context.Context) (Result, error) {
+	s.ctx = ctx
 	for {
 		if ctx.Err() != nil {
-			return s.result(stores.StatusRunning, saveRequest{}), s.stoppedBy(context.Cause(ctx))
+			return s.cutShort(s.stoppedBy(context.Cause(ctx)))
 		}
 		q, err := s.superstep(ctx)
 		if err != nil {
-			return s.result(stores.StatusRunning, saveRequest{}), err
+			return s.cutShort(err)
 		}
 		if err := s.save(ctx, q); err != nil {
-			return s.result(stores.StatusRunning, saveRequest{}), err
+			return s.cutShort(err)
 		}
-		s.replay = nil
+		s.replay, s.asked = nil, nil
 		if q.status != stores.StatusRunning {
 			return s.result(q.status, q), nil
 		}
 	}
+}
+
+// cutShort says where the run is stored, without a state: what this worker has
+// in hand was not saved.
+func (s *session) cutShort(err error) (Result, error) {
+	r := s.result(stores.StatusRunning, saveRequest{})
+	r.State = nil
+	return r, err
 }
 
 func (s *session) stoppedBy(cause error) error {
@@ -50,8 +60,8 @@ type outcome struct {
 // to save. The order of the results is the order of the frontier, so nothing
 // depends on which node finished first.
 func (s *session) superstep(ctx context.Context) (saveRequest, error) {
-	if s.step+1 >= s.g.maxSteps {
-		return s.fail(nil, Failure{Message: fmt.Sprintf("more than %d steps: the flow may be looping", s.g.maxSteps)}), nil
+	if s.supersteps >= s.g.maxSteps {
+		return s.fail(nil, Failure{Message: fmt.Sprintf("more than %d supersteps: the flow may be looping", s.g.maxSteps)}), nil
 	}
 	outcomes := make([]outcome, len(s.frontier))
 	var wg sync.WaitGroup
@@ -60,7 +70,7 @@ func (s *session) superstep(ctx context.Context) (saveRequest, error) {
 	}
 	wg.Wait()
 	if err := s.stopped(); err != nil {
-		if ctx.Err() != nil && !errors.Is(err, ErrCheckpointConflict) {
+		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 			err = s.stoppedBy(context.Cause(ctx))
 		}
 		return saveRequest{}, err
@@ -85,6 +95,7 @@ func (s *session) runNode(ctx context.Context, id string) (o outcome) {
 		if r := recover(); r != nil {
 			o.err = fmt.Errorf("the node panicked: %v", r)
 		}
+		n.close()
 		o.run.Ended = s.r.clock.now()
 		o.run.Replayed, o.run.Unreplayed = n.replayed, n.unreplayed
 		if o.err != nil && len(n.waiting) == 0 {
@@ -150,7 +161,7 @@ func (s *session) paused(outcomes []outcome) (saveRequest, bool) {
 	now := s.r.clock.now()
 	for _, o := range outcomes {
 		for _, w := range o.state.waiting {
-			w.Since = now
+			w.Since = s.since(w, now)
 			q.waiting = append(q.waiting, w)
 			q.events = append(q.events, newEvent{EventWaiting, map[string]any{"type": w.Type, "id": w.ID, "tool": w.Tool, "key": w.Key}})
 		}
@@ -166,6 +177,17 @@ func (s *session) paused(outcomes []outcome) (saveRequest, bool) {
 	}
 	s.decisions = s.unspent(outcomes)
 	return q, true
+}
+
+// since is when a question was first asked: that others were answered meanwhile
+// does not make it newer.
+func (s *session) since(w Waiting, now time.Time) time.Time {
+	for _, old := range s.asked {
+		if old.Type == w.Type && old.ID == w.ID && old.Digest == w.Digest {
+			return old.Since
+		}
+	}
+	return now
 }
 
 // unspent keeps answers, which the open superstep still reads, and approvals
@@ -200,6 +222,7 @@ func (s *session) finished(outcomes []outcome) saveRequest {
 	}
 	state := Merge(s.state, s.g.reducers, updates...)
 	next, err := s.g.next(state, s.frontier, failed)
+	s.supersteps++
 	if err != nil {
 		return s.fail(runs(outcomes), Failure{Message: validText(err.Error())})
 	}

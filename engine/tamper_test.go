@@ -173,9 +173,9 @@ func (v *vault) refused(run string) {
 	defer s.Close()
 	r := runner(v.t, s, v.w.ticketTools())
 	_, recErr := r.Recover(ctx, tickets(), key(run), engine.RecoverOptions{RerunInDoubt: true, Takeover: true})
-	_, appErr := r.Resume(ctx, tickets(), key(run), engine.Decide{Type: engine.DecideApprove})
-	_, ansErr := r.Record(ctx, key(run), engine.Decide{Type: engine.DecideAnswer, Value: json.RawMessage("1")})
-	resErr := r.Resolve(ctx, key(run), engine.Resolution{Call: "send.1", NotRun: true})
+	_, appErr := r.Resume(ctx, tickets(), key(run), engine.Decide{Type: engine.DecideApprove, By: "ana"})
+	_, ansErr := r.Record(ctx, key(run), engine.Decide{Type: engine.DecideAnswer, Value: json.RawMessage("1"), By: "ana"})
+	resErr := r.Resolve(ctx, key(run), engine.Resolution{Call: "send.1", NotRun: true, By: "olga"})
 	for what, err := range map[string]error{"recover": recErr, "approve": appErr, "answer": ansErr, "resolve": resErr} {
 		if !errors.Is(err, engine.ErrCheckpointStoreCorrupt) {
 			v.t.Errorf("%s of a tampered run: %v", what, err)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strconv"
 	"unicode/utf16"
@@ -34,9 +35,18 @@ func Seal(v any) (json.RawMessage, error) {
 	return raw, nil
 }
 
+// encode gives the one form in which a value is digested, logged, handed to
+// tools and handed back, now and after a replay: without white space.
 func encode(v any) (json.RawMessage, error) {
 	if raw, ok := v.(json.RawMessage); ok {
-		return bytes.TrimSpace(raw), nil
+		if err := checkText(raw); err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		if err := json.Compact(&b, raw); err != nil {
+			return nil, fmt.Errorf("not JSON: %w", err)
+		}
+		return b.Bytes(), uniqueKeys(b.Bytes())
 	}
 	raw, err := marshal(v)
 	if err != nil {
@@ -60,9 +70,66 @@ func marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
+var (
+	errorType     = reflect.TypeFor[error]()
+	marshalerType = reflect.TypeFor[json.Marshaler]()
+)
+
+// uniqueKeys refuses an object that names a key twice: who approves it and the
+// tool that parses it could read different values.
+func uniqueKeys(raw []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	type level struct {
+		keys  map[string]bool // nil in a list
+		value bool            // the next token of an object is a value
+	}
+	var stack []level
+	for {
+		t, err := dec.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("not JSON: %w", err)
+		}
+		top := len(stack) - 1
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			if top >= 0 {
+				stack[top].value = false
+			}
+			next := level{}
+			if t == json.Delim('{') {
+				next.keys = map[string]bool{}
+			}
+			stack = append(stack, next)
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			stack = stack[:top]
+			continue
+		}
+		if top < 0 || stack[top].keys == nil {
+			continue
+		}
+		if l := &stack[top]; l.value {
+			l.value = false
+		} else {
+			key, _ := t.(string)
+			if l.keys[key] {
+				return fmt.Errorf("it has the key %q twice", key)
+			}
+			l.keys[key], l.value = true, true
+		}
+	}
+}
+
 // faithful refuses what encoding/json would change without a word: text that
 // is not UTF-8 and keys that are not strings.
 func faithful(v reflect.Value) error {
+	if v.IsValid() && v.Type().Implements(errorType) && !v.Type().Implements(marshalerType) {
+		return errors.New("an error in it has no JSON form")
+	}
 	switch v.Kind() {
 	case reflect.String:
 		if !utf8.ValidString(v.String()) {
@@ -88,7 +155,8 @@ func faithful(v reflect.Value) error {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
+			f := v.Type().Field(i)
+			if (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" {
 				if err := faithful(v.Field(i)); err != nil {
 					return err
 				}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/flowtui/flowtui/engine/seal"
 	"github.com/flowtui/flowtui/stores"
@@ -31,49 +32,78 @@ func Verify(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Ke
 type loaded struct {
 	*chain
 	head *stores.Head
+	met  map[string]bool // unreadable rows
 }
 
-// moving is how often a run that is being written is read again before the
-// reader takes what it has.
-const moving = 5
+// lives is how often a run that is deleted and started anew while it is read is
+// read again.
+const lives = 5
 
-// load reads and checks a whole run. A worker may save while it reads, so it
-// reads again when the newest step moved underneath.
+// load reads and checks a whole run. A worker may save while it reads: the
+// checkpoints come first, then the logs, then the checkpoints that were saved
+// meanwhile, so that what the logs speak of is always there.
 func load(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key) (*loaded, error) {
 	info, err := s.Info(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for try := 1; ; try++ {
-		l, err := loadOnce(ctx, s, keys, info.ID, k)
+		before, err := life(ctx, s, keys, k)
 		if err != nil {
 			return nil, err
 		}
-		if len(l.findings) == 0 || try == moving {
-			return l, nil
+		l, err := loadOnce(ctx, s, keys, info.ID, before, k)
+		if err != nil || len(l.findings) == 0 || try == lives {
+			return l, err
 		}
-		if moved, err := hasMoved(ctx, s, l); err != nil || !moved {
+		if after, err := life(ctx, s, keys, k); err != nil || after == before {
 			return l, err
 		}
 	}
 }
 
-func hasMoved(ctx context.Context, s stores.Store, l *loaded) (bool, error) {
-	now, err := s.Latest(ctx, l.key)
-	if errors.Is(err, stores.ErrNotFound) {
-		return l.last != nil, nil
+// life is the run's incarnation, by the word of the rows that verify among the
+// newest checkpoint, the first one and the list entry: rows of another one do
+// not belong to the run, and one of them alone cannot blame all others.
+func life(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key) (string, error) {
+	votes := map[string]int{}
+	best := ""
+	vote := func(incarnation string, h seal.Header, payload []byte, sl stores.Seal, bad string, err error) error {
+		if err == nil && bad == "" && check(keys, h, payload, sl) == nil {
+			if votes[incarnation]++; best == "" || votes[incarnation] > votes[best] {
+				best = incarnation
+			}
+		}
+		if errors.Is(err, stores.ErrNotFound) {
+			return nil
+		}
+		return err
 	}
-	if err != nil {
-		return false, err
+	newest, err := s.Latest(ctx, k)
+	if err := vote(newest.Incarnation, checkpointHeader(newest), newest.Payload, newest.Seal, newest.Bad, err); err != nil {
+		return "", err
 	}
-	return l.last == nil || now.Step != l.last.Step || now.Incarnation != l.last.Incarnation, nil
+	if h, ok := s.(stores.Historian); ok && newest.Step > 0 {
+		first, err := h.At(ctx, k, 0)
+		if err := vote(first.Incarnation, checkpointHeader(first), first.Payload, first.Seal, first.Bad, err); err != nil {
+			return "", err
+		}
+	}
+	if l, ok := s.(stores.Lister); ok {
+		head, err := l.Head(ctx, k)
+		if err := vote(head.Incarnation, headHeader(head), head.Payload, head.Seal, head.Bad, err); err != nil {
+			return "", err
+		}
+	}
+	return best, nil
 }
 
-func loadOnce(ctx context.Context, s stores.Store, keys *seal.Keyring, storeID string, k stores.Key) (*loaded, error) {
-	l := &loaded{chain: newChain(keys, storeID, k)}
+func loadOnce(ctx context.Context, s stores.Store, keys *seal.Keyring, storeID, life string, k stores.Key) (*loaded, error) {
+	l := &loaded{chain: newChain(keys, storeID, life, k), met: map[string]bool{}}
 	if err := l.readCheckpoints(ctx, s); err != nil {
 		return nil, err
 	}
+	l.read()
 	calls, err := s.Calls(ctx, k, 0)
 	if err != nil && !errors.Is(err, stores.ErrNotFound) {
 		return nil, err
@@ -85,17 +115,13 @@ func loadOnce(ctx context.Context, s stores.Store, keys *seal.Keyring, storeID s
 			return nil, err
 		}
 	}
-	if lister, ok := s.(stores.Lister); ok {
-		switch h, err := lister.Head(ctx, k); {
-		case err == nil:
-			l.head = &h
-		case !errors.Is(err, stores.ErrNotFound):
-			return nil, err
-		case l.last != nil:
-			l.find(RecordHead, l.last.Step, 0, 0, Gap, "the run's list entry is missing")
-		}
+	if err := l.readHead(ctx, s); err != nil {
+		return nil, err
 	}
-	if l.last == nil && l.head == nil {
+	if err := l.readNewer(ctx, s); err != nil {
+		return nil, err
+	}
+	if l.last == nil && l.head == nil && len(calls) == 0 && l.events.N == 0 {
 		return nil, notFound(k)
 	}
 	if !hasEvents && l.last != nil {
@@ -103,6 +129,59 @@ func loadOnce(ctx context.Context, s stores.Store, keys *seal.Keyring, storeID s
 	}
 	l.finish(l.head, hasEvents)
 	return l, nil
+}
+
+func (l *loaded) readHead(ctx context.Context, s stores.Store) error {
+	lister, ok := s.(stores.Lister)
+	if !ok {
+		return nil
+	}
+	switch h, err := lister.Head(ctx, l.key); {
+	case err == nil:
+		l.head = &h
+	case !errors.Is(err, stores.ErrNotFound):
+		return err
+	case l.last != nil:
+		l.find(RecordHead, l.last.Step, 0, 0, Gap, "the run's list entry is missing")
+	}
+	return nil
+}
+
+// readNewer reads the checkpoints that were saved since the first reading.
+func (l *loaded) readNewer(ctx context.Context, s stores.Store) error {
+	if l.last == nil {
+		return nil
+	}
+	if h, ok := s.(stores.Historian); ok {
+		return eachStep(ctx, h, l.key, l.last.Step+1, l.add)
+	}
+	now, err := s.Latest(ctx, l.key)
+	if err == nil && now.Step > l.last.Step {
+		l.chain.last, l.lastOK = &stores.Checkpoint{Step: now.Step - 1}, false
+		l.checkpoint(now)
+	}
+	return err
+}
+
+func (l *loaded) add(c stores.Checkpoint) error {
+	if l.first(RecordCheckpoint, c.Bad, c.MAC) {
+		l.checkpoint(c)
+	}
+	return nil
+}
+
+// first reports whether a row is met for the first time. A row whose number
+// cannot be read has no place in the order, so every page may bring it again.
+func (l *loaded) first(record, bad string, mac []byte) bool {
+	if bad == "" {
+		return true
+	}
+	id := record + bad + string(mac)
+	if l.met[id] {
+		return false
+	}
+	l.met[id] = true
+	return true
 }
 
 func notFound(k stores.Key) error {
@@ -122,23 +201,20 @@ func (l *loaded) readCheckpoints(ctx context.Context, s stores.Store) error {
 	if !ok {
 		last, err := s.Latest(ctx, l.key)
 		if err == nil {
-			// Without history the first row seen is not step 0.
-			l.chain.last = &stores.Checkpoint{Step: last.Step - 1}
+			l.chain.last = &stores.Checkpoint{Step: last.Step - 1} // what was before is not kept
 			l.checkpoint(last)
 		} else if !errors.Is(err, stores.ErrNotFound) {
 			return err
 		}
 		return nil
 	}
-	return eachStep(ctx, history, l.key, func(c stores.Checkpoint) error {
-		l.checkpoint(c)
-		return nil
-	})
+	return eachStep(ctx, history, l.key, math.MinInt64, l.add)
 }
 
-// eachStep calls f with every saved step, payload included, in bounded pieces.
-func eachStep(ctx context.Context, h stores.Historian, k stores.Key, f func(stores.Checkpoint) error) error {
-	for from := int64(0); ; {
+// eachStep calls f with every saved step from the given one on, payload
+// included, in bounded pieces.
+func eachStep(ctx context.Context, h stores.Historian, k stores.Key, from int64, f func(stores.Checkpoint) error) error {
+	for {
 		sizes, err := h.History(ctx, k, stores.HistoryQuery{From: from, Limit: 200})
 		if err != nil && !errors.Is(err, stores.ErrNotFound) {
 			return err
@@ -160,7 +236,9 @@ func eachStep(ctx context.Context, h stores.Historian, k stores.Key, f func(stor
 			if err := f(r); err != nil {
 				return err
 			}
-			from = max(from, r.Step+1)
+			if r.Bad == "" || r.Step >= from {
+				from = max(from, r.Step+1)
+			}
 		}
 		if from == start { // only rows whose step cannot be read are left
 			return nil
@@ -179,7 +257,9 @@ func (l *loaded) readEvents(ctx context.Context, log stores.EventLog) error {
 		}
 		start := after
 		for _, e := range events {
-			l.event(e)
+			if l.first(RecordEvent, e.Bad, e.MAC) {
+				l.event(e)
+			}
 			after = max(after, e.N)
 		}
 		if after == start { // only rows whose number cannot be read are left

@@ -121,7 +121,7 @@ func (s CommandSpec) run(ctx context.Context, in Input) (json.RawMessage, error)
 	cmd.WaitDelay = pipeGrace
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("%s: did not start: %w", s.Name, err)
+		return nil, fmt.Errorf("%s: %w: %w", s.Name, ErrNotStarted, err)
 	}
 	if err := s.outcome(ctx, cmd, cmd.Wait(), stderr); err != nil {
 		return nil, err

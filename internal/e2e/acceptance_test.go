@@ -47,10 +47,10 @@ func TestDemoIsListed(t *testing.T) {
 		"default/payout-11":     "paused verified [paused] approval:alice.1:pay_person approval:bob.1:pay_person approval:carol.1:pay_person",
 		"default/release-14":    "done verified [done]",
 		"default/sync-1":        "failed verified [failed]",
-		"default/trip-2":        "paused verified [paused] interrupt:ask.1:approved",
+		"default/trip-2":        "paused verified [paused] interrupt:ask#1:approved",
 		"default/обзор №7 🎟":    "done verified [done]",
 		"alice/order-1":         "done verified [done]",
-		"alice/trip-3":          "paused verified [paused] interrupt:ask.1:approved",
+		"alice/trip-3":          "paused verified [paused] interrupt:ask#1:approved",
 		"team blue/sync-2":      "done verified [done]",
 	}
 	got := d.ls(t)
