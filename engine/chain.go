@@ -142,14 +142,15 @@ func (c *chain) missing(t trust, want, n int64, find func(n int64)) (counts bool
 	return true
 }
 
-func (c *chain) checkpoint(row stores.Checkpoint) {
+// checkpoint takes the next row and reports whether it counts in the order.
+func (c *chain) checkpoint(row stores.Checkpoint) bool {
 	t := c.judge(RecordCheckpoint, checkpointHeader(row), row.Payload, row.Seal, row.Bad)
 	want := int64(0)
 	if c.last != nil {
 		want = c.last.Step + 1
 	}
 	if !c.missing(t, want, row.Step, func(s int64) { c.find(RecordCheckpoint, s, 0, 0, Gap, "step %d is missing", s) }) {
-		return
+		return false
 	}
 	if t == sound && c.last != nil && c.lastOK && row.Step == want {
 		if err := row.Follows(c.last); err != nil {
@@ -169,6 +170,7 @@ func (c *chain) checkpoint(row stores.Checkpoint) {
 		}
 		c.macs[row.Step] = row.MAC
 	}
+	return true
 }
 
 // vouch takes over what a sound checkpoint says of the logs. What was saved
@@ -254,11 +256,12 @@ func (c *chain) missingCalls(last stores.Call) {
 	}
 }
 
-func (c *chain) event(e stores.Event) {
+// event takes the next event and reports whether it counts in the order.
+func (c *chain) event(e stores.Event) bool {
 	t := c.judge(RecordEvent, eventHeader(e), e.Payload, e.Seal, e.Bad)
 	want := c.events.N + 1
 	if !c.missing(t, want, e.N, func(n int64) { c.find(RecordEvent, e.Step, 0, n, Gap, "event %d is missing", n) }) {
-		return
+		return false
 	}
 	if t == sound {
 		if (c.eventOK || want == 1) && e.N == want && !bytes.Equal(e.Prev, c.events.MAC) {
@@ -271,4 +274,5 @@ func (c *chain) event(e stores.Event) {
 		}
 	}
 	c.events, c.eventOK = e, t == sound
+	return true
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/seal"
@@ -175,6 +176,21 @@ func (c *crashing) Release(ctx context.Context, k stores.Key, holder string) err
 		return errCrash
 	}
 	return c.full.Release(ctx, k, holder)
+}
+
+// waitFor polls until a condition holds.
+func waitFor(t testing.TB, ok func() bool) {
+	t.Helper()
+	end := time.After(10 * time.Second)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatal("waited 10 s")
+		}
+	}
 }
 
 // verified fails the test unless every row of the run verifies.

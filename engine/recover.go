@@ -205,6 +205,15 @@ func (r *Runner) RecoverAll(ctx context.Context, owner string, flows func(name s
 		return nil, err
 	}
 	out := map[stores.Key]Recovery{}
+	if a, ok := r.store.(stores.Auditor); ok {
+		orphans, err := a.Orphans(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range orphans {
+			out[k] = Recovery{Err: &Error{Class: ErrCheckpointStoreCorrupt, Key: k, Reason: "its list entry is missing, but other rows of it are there", Hint: "see flowtui verify"}}
+		}
+	}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	places := make(chan struct{}, recoverAtOnce)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/flowtui/flowtui/engine/seal"
@@ -32,7 +33,7 @@ func Verify(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Ke
 type loaded struct {
 	*chain
 	head *stores.Head
-	met  map[string]bool // unreadable rows
+	met  map[string]bool // rows without a place in the order
 }
 
 // lives is how often a run that is deleted and started anew while it is read is
@@ -164,24 +165,19 @@ func (l *loaded) readNewer(ctx context.Context, s stores.Store) error {
 }
 
 func (l *loaded) add(c stores.Checkpoint) error {
-	if l.first(RecordCheckpoint, c.Bad, c.MAC) {
-		l.checkpoint(c)
-	}
+	l.once(func() bool { return l.checkpoint(c) }, RecordCheckpoint, c.Step, c.Bad, c.MAC)
 	return nil
 }
 
-// first reports whether a row is met for the first time. A row whose number
-// cannot be read has no place in the order, so every page may bring it again.
-func (l *loaded) first(record, bad string, mac []byte) bool {
-	if bad == "" {
-		return true
+// once feeds a row to the chain unless it was met before without a place in the
+// order: a later page may bring such a row again.
+func (l *loaded) once(feed func() bool, row ...any) {
+	if len(l.met) > 0 && l.met[fmt.Sprint(row...)] {
+		return
 	}
-	id := record + bad + string(mac)
-	if l.met[id] {
-		return false
+	if !feed() {
+		l.met[fmt.Sprint(row...)] = true
 	}
-	l.met[id] = true
-	return true
 }
 
 func notFound(k stores.Key) error {
@@ -257,9 +253,7 @@ func (l *loaded) readEvents(ctx context.Context, log stores.EventLog) error {
 		}
 		start := after
 		for _, e := range events {
-			if l.first(RecordEvent, e.Bad, e.MAC) {
-				l.event(e)
-			}
+			l.once(func() bool { return l.event(e) }, RecordEvent, e.N, e.Bad, e.MAC)
 			after = max(after, e.N)
 		}
 		if after == start { // only rows whose number cannot be read are left

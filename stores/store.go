@@ -96,6 +96,13 @@ type Lister interface {
 	Owners(ctx context.Context) ([]string, error)
 }
 
+// Auditor finds what no list shows.
+type Auditor interface {
+	// Orphans returns, sorted, the runs of an owner (or AnyOwner) that have rows
+	// but no head. It may read every key of the store, and reads no payload.
+	Orphans(ctx context.Context, owner string) ([]Key, error)
+}
+
 // HistoryQuery asks for saved steps in ascending order.
 type HistoryQuery struct {
 	From    int64 // first step

@@ -36,11 +36,15 @@ func (s *Service) Verify(ctx context.Context, r VerifyRequest) (Report, error) {
 		return Report{}, err
 	}
 	for _, v := range results {
-		if v.err != nil {
-			if errors.Is(v.err, engine.ErrCheckpointNotFound) && r.Refs == nil {
-				continue // deleted meanwhile
-			}
+		switch {
+		case v.err == nil:
+		case r.Refs != nil:
 			return Report{}, v.err
+		case errors.Is(v.err, engine.ErrCheckpointNotFound):
+			continue // deleted meanwhile
+		default: // the store did not answer; the others are told all the same
+			report.Problems = s.troubled(report.Problems, v)
+			continue
 		}
 		report.Runs++
 		if v.verdict == Verified {
@@ -50,6 +54,14 @@ func (s *Service) Verify(ctx context.Context, r VerifyRequest) (Report, error) {
 		report.Rows = append(report.Rows, RunVerdict{v.ref, v.verdict})
 	}
 	return out(s, report, false), nil
+}
+
+// troubled adds a store that could not read a run, once.
+func (s *Service) troubled(list []StoreProblem, v verification) []StoreProblem {
+	if slices.ContainsFunc(list, func(p StoreProblem) bool { return p.Store == v.ref.Store }) {
+		return list
+	}
+	return append(list, StoreProblem{Store: v.ref.Store, Problem: s.Explain(v.err), Since: s.now()})
 }
 
 type verification struct {
@@ -73,6 +85,21 @@ func (s *Service) verifyOne(ctx context.Context, ref Ref) verification {
 	c, err := s.inspect(ctx, a, k)
 	c.all = slices.Clone(c.all) // the remembered ones stay as they are
 	return verification{c, ref, err}
+}
+
+// orphans are runs of which rows are left and no list entry. A store that
+// cannot be read is told by its list.
+func (s *Service) orphans(ctx context.Context, owner string) []Ref {
+	var refs []Ref
+	for _, a := range s.stores {
+		if audit, ok := a.store.(stores.Auditor); ok {
+			keys, _ := audit.Orphans(ctx, owner)
+			for _, k := range keys {
+				refs = append(refs, a.ref(k))
+			}
+		}
+	}
+	return refs
 }
 
 // known reports whether a list shows a verdict for the head without a check.
@@ -100,6 +127,9 @@ func (s *Service) allRefs(ctx context.Context, owner string, newest int) ([]Ref,
 				refs = append(refs, t.at.ref(h.Key))
 			}
 		}
+	}
+	if newest == 0 {
+		refs = append(refs, s.orphans(ctx, owner)...)
 	}
 	slices.SortFunc(refs, func(a, b Ref) int {
 		return strings.Compare(a.Store+"\x00"+a.Owner+"\x00"+a.Run, b.Store+"\x00"+b.Owner+"\x00"+b.Run)

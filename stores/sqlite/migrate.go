@@ -83,6 +83,7 @@ type contents struct {
 	version     int64
 	tables      int64
 	meta        bool // the table that every store has
+	triggers    int64
 }
 
 func inspect(ctx context.Context, q querier) (c contents, err error) {
@@ -90,8 +91,9 @@ func inspect(ctx context.Context, q querier) (c contents, err error) {
 		(SELECT application_id FROM pragma_application_id),
 		(SELECT user_version FROM pragma_user_version),
 		(SELECT count(*) FROM sqlite_schema),
-		EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta')`,
-	).Scan(&c.application, &c.version, &c.tables, &c.meta)
+		EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'),
+		(SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view'))`,
+	).Scan(&c.application, &c.version, &c.tables, &c.meta, &c.triggers)
 	return c, err
 }
 
@@ -109,6 +111,8 @@ func (c contents) check() error {
 	case c.version > Version:
 		return fmt.Errorf("%w: its schema is version %d, this program reads up to version %d; use a flowtui that knows version %d",
 			stores.ErrTooNew, c.version, Version, c.version)
+	case c.triggers > 0: // they would change or swallow what is written
+		return fmt.Errorf("%w: it has %d triggers or views, which a store never has; somebody has added them", stores.ErrUnreadable, c.triggers)
 	case c.version < 1 || !c.meta:
 		return fmt.Errorf("%w: it has the application id of a store, but no tables (schema version %d)", stores.ErrNotStore, c.version)
 	}

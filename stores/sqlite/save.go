@@ -26,14 +26,14 @@ func save(t tx, w stores.Save) error {
 	if err := c.Follows(last); err != nil {
 		return err
 	}
-	if _, err := t.exec(insertCheckpoint, checkpointArgs(c)...); err != nil {
+	if err := t.insert(insertCheckpoint, checkpointArgs(c)...); err != nil {
 		return err
 	}
 	for _, call := range w.Calls {
 		if err := call.MayRecord(&c); err != nil {
 			return err
 		}
-		if _, err := t.exec(insertCall, callArgs(call)...); err != nil {
+		if err := t.insert(insertCall, callArgs(call)...); err != nil {
 			return err
 		}
 	}
@@ -44,7 +44,7 @@ func save(t tx, w stores.Save) error {
 	if h.Open, err = openCalls(t, c); err != nil {
 		return err
 	}
-	if _, err := t.exec(upsertHead, headArgs(h)...); err != nil {
+	if err := t.insert(upsertHead, headArgs(h)...); err != nil {
 		return err
 	}
 	if w.Graph != nil {
@@ -72,7 +72,7 @@ func newest(t tx, k stores.Key) (*stores.Checkpoint, error) {
 
 func addEvents(t tx, events []stores.Event) error {
 	for _, e := range events {
-		if _, err := t.exec(insertEvent, eventArgs(e)...); err != nil {
+		if err := t.insert(insertEvent, eventArgs(e)...); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func record(t tx, w stores.CallWrite) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(insertCall, callArgs(w.Call)...); err != nil {
+	if err := t.insert(insertCall, callArgs(w.Call)...); err != nil {
 		return err
 	}
 	if err := addEvents(t, w.Events); err != nil {

@@ -40,6 +40,19 @@ func (t tx) exec(query string, args ...any) (sql.Result, error) {
 	return stmt.ExecContext(t.ctx, args...)
 }
 
+// insert writes exactly one row: an insert that a trigger swallowed must not
+// count as kept.
+func (t tx) insert(query string, args ...any) error {
+	res, err := t.exec(query, args...)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n != 1 {
+		return errors.Join(fmt.Errorf("%w: %d rows were written instead of 1", stores.ErrUnreadable, n), err)
+	}
+	return nil
+}
+
 func (t tx) query(query string, args ...any) (*sql.Rows, error) {
 	stmt, err := t.w.prepare(query)
 	if err != nil {

@@ -30,6 +30,7 @@ type All interface {
 	stores.Watcher
 	stores.Leaser
 	stores.Preparer
+	stores.Auditor
 }
 
 // Run runs the suite.
