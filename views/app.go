@@ -88,6 +88,9 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.changed(msg)
 	case tickMsg:
 		return a, a.tick(msg)
+	case asideMsg:
+		a.aside(msg)
+		return a, nil
 	}
 	return a, a.broadcast(msg)
 }
@@ -143,6 +146,16 @@ func (a *App) broadcast(msg tea.Msg) tea.Cmd {
 		cmds = append(cmds, l.screen.Update(msg))
 	}
 	return tea.Batch(cmds...)
+}
+
+// seen are the layers that can be seen: the last whole screen and the sheets
+// over it.
+func (a *App) seen() []layer {
+	base := len(a.layers) - 1
+	for a.layers[base].sheet {
+		base--
+	}
+	return a.layers[base:]
 }
 
 func (a *App) resize(w, h int) {

@@ -44,12 +44,9 @@ func (a *App) tooSmall() string {
 
 // body draws the last whole screen, and the sheets in front of it.
 func (a *App) body() []string {
-	base := len(a.layers) - 1
-	for a.layers[base].sheet {
-		base--
-	}
-	lines := a.lines(a.layers[base].screen)
-	for _, l := range a.layers[base+1:] {
+	seen := a.seen()
+	lines := a.lines(seen[0].screen)
+	for _, l := range seen[1:] {
 		box := safeLines(l.screen)
 		lines = widget.Over(a.styles, lines, box, a.width)
 	}

@@ -4,30 +4,50 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowtui/flowtui/views/theme"
 	"github.com/flowtui/flowtui/views/widget"
 )
 
 // header is the first line: which stores, whether they can be trusted, whether
-// one can write, and how fresh the rows are.
-func header(s *shared, fresh string, width int) string {
+// one can write, and how fresh the rows are. What is missing goes before all
+// that is known of stores that can be read.
+func header(s *shared, missing, fresh string, width int) string {
 	infos := stores(s)
-	labels := make([]string, len(infos))
-	readOnly := len(infos) > 0
-	for i, info := range infos {
-		labels[i] = info.Label
-		readOnly = readOnly && info.ReadOnly
+	left := " " + s.styles.Title.Render("flowtui") + "  "
+	access := s.styles.Strong.Render(access(s)) + "  "
+	switch {
+	case missing != "":
+		left += s.styles.Tone(theme.Danger).Render(widget.Plain(missing))
+		access = ""
+	case len(infos) == 1:
+		left += s.styles.Strong.Render(widget.Plain(storeNames(s))) +
+			"  " + widget.Plain(strings.Join(nonEmpty(infos[0].Format, infos[0].Key), ", "))
+	default:
+		left += s.styles.Strong.Render(widget.Plain(storeNames(s))) + fmt.Sprintf("  %d stores", len(infos))
 	}
-	left := " " + s.styles.Title.Render("flowtui") + "  " + s.styles.Strong.Render(widget.Plain(strings.Join(labels, ", ")))
-	if len(infos) == 1 {
-		left += "  " + widget.Plain(strings.Join(nonEmpty(infos[0].Format, infos[0].Key), ", "))
-	}
-	if len(infos) > 1 {
-		left += fmt.Sprintf("  %d stores", len(infos))
-	}
-	access := "read-write"
-	if readOnly {
-		access = "read-only"
-	}
-	right := s.styles.Strong.Render(access) + "  " + widget.Plain(fresh) + " "
+	right := access + widget.Plain(fresh) + " "
 	return widget.Ends(left, right, width, s.styles.Ellipsis)
+}
+
+// access says whether one can write.
+func access(s *shared) string {
+	infos := stores(s)
+	for _, info := range infos {
+		if !info.ReadOnly {
+			return "read-write"
+		}
+	}
+	if len(infos) == 0 {
+		return "read-write"
+	}
+	return "read-only"
+}
+
+// storeNames names all attached stores.
+func storeNames(s *shared) string {
+	var names []string
+	for _, info := range stores(s) {
+		names = append(names, info.Label)
+	}
+	return strings.Join(names, ", ")
 }

@@ -1,6 +1,8 @@
 package views
 
 import (
+	"time"
+
 	"github.com/flowtui/flowtui/viewer"
 )
 
@@ -25,12 +27,13 @@ type slot struct {
 	n     int
 	busy  bool
 	again bool
+	asked time.Time // start of the last request
 }
 
 // ask opens a request. Whatever was asked before in this slot is stale now.
 func (s *slot) ask(e *env) ticket {
 	e.seq++
-	s.n, s.busy, s.again = e.seq, true, false
+	s.n, s.busy, s.again, s.asked = e.seq, true, false, e.now()
 	return ticket{screen: e.id, n: s.n}
 }
 
@@ -48,6 +51,9 @@ func (s *slot) take(t ticket) bool {
 	s.busy = false
 	return true
 }
+
+// slow reports that the request in flight takes long.
+func (s *slot) slow(now time.Time) bool { return s.busy && now.Sub(s.asked) > slowAfter }
 
 // drop makes the answer to what is in flight stale.
 func (s *slot) drop() { s.n, s.busy, s.again = 0, false, false }

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -135,7 +136,24 @@ func (a *App) tick(msg tickMsg) tea.Cmd {
 	if a.now().Sub(a.told) > noticeFor {
 		a.notice = noticeMsg{}
 	}
-	return tea.Batch(a.broadcast(msg), tick())
+	return tea.Batch(a.broadcast(msg), a.beat(), tick())
+}
+
+// beat lets what can be seen look whether it is too old.
+func (a *App) beat() tea.Cmd {
+	var cmds []tea.Cmd
+	for _, l := range a.seen() {
+		cmds = append(cmds, l.screen.Update(beatMsg{}))
+	}
+	return tea.Batch(cmds...)
+}
+
+// aside tells what is worth no more than an empty footer.
+func (a *App) aside(msg asideMsg) {
+	seen := slices.ContainsFunc(a.seen(), func(l layer) bool { return l.id == msg.layer })
+	if seen && a.notice.Text == "" {
+		a.tell(noticeMsg{msg.Text, theme.Muted})
+	}
 }
 
 // burst tells typed keys from text that was pasted into a terminal that does

@@ -95,6 +95,8 @@ func (r *runScreen) Update(msg tea.Msg) tea.Cmd {
 		return r.refresh()
 	case tickMsg:
 		return r.tick()
+	case beatMsg:
+		return r.beat()
 	}
 	return nil
 }
@@ -166,6 +168,14 @@ func (r *runScreen) gotCalls(msg reply[[]viewer.Call]) tea.Cmd {
 		return r.readCalls()
 	}
 	return nil
+}
+
+// beat reads again when what is shown got old.
+func (r *runScreen) beat() tea.Cmd {
+	if r.failure() != nil || !outdated(r.now(), r.detail.asked, r.row().Lease) {
+		return nil
+	}
+	return r.refresh()
 }
 
 // tick tries again what failed, and lets bars of running work grow.

@@ -82,11 +82,9 @@ func (r *runScreen) freshness() string {
 	case !r.detail.loaded:
 		return "reading" + r.styles.Ellipsis
 	case f != nil:
-		return "last read " + age(r.now(), f.read) + " ago"
-	case !r.live:
-		return r.notLive
+		return r.shared.freshness(f.read, slot{busy: f.busy, asked: f.tried}, true)
 	}
-	return "live"
+	return r.shared.freshness(r.detail.read, r.detail.slot, false)
 }
 
 func (r *runScreen) tabBar() string {
@@ -115,11 +113,20 @@ func (r *runScreen) trouble() string {
 	if f.busy {
 		next = "trying again now"
 	}
-	text := fmt.Sprintf("%s (since %s), %s", strings.TrimSuffix(f.problem.Message, "."), f.since.Format("15:04:05"), next)
+	text := fmt.Sprintf("%s (since %s), %s", inStore(r.ref.Store, f.problem.Message), f.since.Format("15:04:05"), next)
 	if r.detail.problem != nil {
 		text += "; no actions until then"
 	}
 	return text + "."
+}
+
+// inStore is a message that names the store.
+func inStore(store, message string) string {
+	message = strings.TrimSuffix(message, ".")
+	if strings.Contains(message, store) {
+		return message
+	}
+	return store + ": " + message
 }
 
 // body is the tab in front. What could not be read again is greyed.

@@ -21,10 +21,6 @@ const (
 	lookEvery  = 30 * time.Second
 	// countsEvery is the least time between two counts, which may be dear.
 	countsEvery = 2 * time.Second
-	// retryAfter is the pause before a failed read is tried again.
-	retryAfter = 5 * time.Second
-	// slowAfter is how long a read may take before the header says so.
-	slowAfter = 2 * time.Second
 )
 
 // runs is the list of runs, the first screen.
@@ -44,12 +40,12 @@ type runs struct {
 	next   string       // cursor of the next page
 	loaded bool         // the rows belong to the tab and the filter
 	counts viewer.Counts
+	doubt  viewer.Counts // lower than before: perhaps a store was left out
 
 	failed   *viewer.Problem // of the last read, when nothing could be read
 	failedAt time.Time       // when reading began to fail
 	partial  []viewer.StoreProblem
 	tried    time.Time // last failed try
-	asked    time.Time // start of the read in flight
 	read     time.Time // last good read
 	tallied  time.Time // last request of counts
 	looked   time.Time // last look in the background
@@ -91,6 +87,8 @@ func (r *runs) Update(msg tea.Msg) tea.Cmd {
 		return r.refresh()
 	case tickMsg:
 		return r.tick()
+	case beatMsg:
+		return r.beat()
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func (r *runs) restart() tea.Cmd {
 	r.more.drop()
 	r.table.SetRows(nil)
 	clear(r.checked)
-	return r.readPage()
+	return r.refresh()
 }
 
 // filterKey handles keys while the filter line has the focus. The list follows

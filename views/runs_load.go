@@ -15,13 +15,32 @@ func (r *runs) refresh() tea.Cmd {
 	return tea.Batch(r.readPage(), r.readCounts())
 }
 
+// beat reads again when what is shown got old. A read that failed is tried
+// again anyway.
+func (r *runs) beat() tea.Cmd {
+	if r.page.busy || r.troubled() {
+		return nil
+	}
+	rows := r.table.Rows()
+	leases := make([]*viewer.Lease, len(rows))
+	for i, row := range rows {
+		leases[i] = row.Lease
+	}
+	if !outdated(r.now(), r.page.asked, leases...) {
+		return nil
+	}
+	return r.refresh()
+}
+
+// troubled reports that not all stores could be read.
+func (r *runs) troubled() bool { return r.failed != nil || len(r.partial) > 0 }
+
 func (r *runs) readPage() tea.Cmd {
 	if r.page.wait() {
 		return nil
 	}
 	r.more.drop() // its cursor belongs to the rows that are replaced now
 	r.query = r.wanted()
-	r.asked = r.now()
 	return loadPage(r.env, r.page.ask(r.env), r.query)
 }
 
@@ -75,6 +94,8 @@ func (r *runs) firstPage(msg reply[viewer.Page]) tea.Cmd {
 	var again tea.Cmd
 	if r.page.again || !current {
 		again = r.readPage()
+	} else {
+		r.settleCounts()
 	}
 	return tea.Batch(again, r.readMore(), r.verifyNext())
 }
@@ -146,10 +167,24 @@ func (r *runs) counted(msg reply[viewer.Counts]) tea.Cmd {
 	if !r.tally.take(msg.ticket) {
 		return nil
 	}
-	if msg.Problem == nil {
-		r.counts = msg.Value
+	switch {
+	case msg.Problem != nil || r.troubled():
+		return nil
+	case msg.Value[viewer.TabAll] < r.counts[viewer.TabAll]:
+		r.doubt = msg.Value
+		return r.readPage()
 	}
+	r.counts = msg.Value
 	return nil
+}
+
+// settleCounts takes counts that went down, once a page read after them says
+// that no store is missing: one that cannot be read counts as empty.
+func (r *runs) settleCounts() {
+	if r.doubt != nil && !r.troubled() {
+		r.counts = r.doubt
+	}
+	r.doubt = nil
 }
 
 // tick counts again when that was put off, and reads again after a failure.
@@ -209,7 +244,7 @@ func (r *runs) verified(msg reply[viewer.Report]) tea.Cmd {
 
 // retry reads again some time after a read failed.
 func (r *runs) retry() tea.Cmd {
-	if (r.failed == nil && len(r.partial) == 0) || r.page.busy || r.now().Sub(r.tried) < retryAfter {
+	if !r.troubled() || r.page.busy || r.now().Sub(r.tried) < retryAfter {
 		return nil
 	}
 	return r.refresh()

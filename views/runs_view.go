@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views/theme"
@@ -53,7 +54,7 @@ func (r *runs) arrange() {
 func (r *runs) View() string {
 	r.arrange()
 	l := r.layout()
-	lines := []string{header(r.shared, r.freshness(), r.width), r.tabs(), r.rule()}
+	lines := []string{header(r.shared, r.missing(), r.freshness(), r.width), r.tabs(), r.rule()}
 	if t := r.trouble(); t != "" {
 		lines = append(lines, r.styles.Tone(theme.Danger).Render(widget.Fit(" "+widget.Plain(t), r.width, r.styles.Ellipsis)))
 	}
@@ -73,6 +74,8 @@ func (r *runs) tabs() string {
 		n, known := r.counts[t]
 		switch {
 		case t == viewer.TabAll:
+		case known && r.troubled():
+			tabs[i].Count, tabs[i].Old = count(n), true
 		case known:
 			tabs[i].Count = count(n)
 		default:
@@ -128,12 +131,28 @@ func (r *runs) preview(width int) []string {
 	return preview(r.shared, row, width)
 }
 
+// missing names the stores that could not be read, and since when.
+func (r *runs) missing() string {
+	var all []string
+	for _, info := range stores(r.shared) {
+		if p := r.unread(info.Label); p != nil {
+			all = append(all, info.Label+" not read since "+p.Since.Format(time.TimeOnly))
+		}
+	}
+	if r.failed != nil {
+		all = []string{storeNames(r.shared) + " not read since " + r.failedAt.Format(time.TimeOnly)}
+	}
+	return strings.Join(all, ", ")
+}
+
 // empty says why there are no rows, and what to do.
 func (r *runs) empty() []string {
 	all := fmt.Sprintf("  %d shows all runs.", len(viewer.Tabs))
 	switch {
 	case r.failed != nil:
 		return []string{"  " + widget.Plain(r.failed.Hint)}
+	case r.troubled():
+		return []string{"  What is here is not known: a store cannot be read."}
 	case !r.loaded:
 		return []string{"  reading" + r.styles.Ellipsis}
 	case r.filter.Value() != "":
@@ -162,7 +181,7 @@ func (r *runs) trouble() string {
 		return fmt.Sprintf("%s (since %s), %s; no actions until then.", strings.TrimSuffix(r.failed.Message, "."), r.failedAt.Format("15:04:05"), next)
 	case len(r.partial) > 0:
 		p := r.partial[0]
-		return fmt.Sprintf("%s: %s (since %s), %s.", p.Store, strings.TrimSuffix(p.Problem.Message, "."), p.Since.Format("15:04:05"), next)
+		return fmt.Sprintf("%s (since %s), %s.", inStore(p.Store, p.Problem.Message), p.Since.Format("15:04:05"), next)
 	}
 	return ""
 }
@@ -180,18 +199,8 @@ func (r *runs) off(row viewer.Row) string {
 
 // freshness says whether the rows are live.
 func (r *runs) freshness() string {
-	slow := r.page.busy && !r.asked.IsZero() && r.now().Sub(r.asked) > slowAfter
-	switch {
-	case r.read.IsZero():
+	if r.read.IsZero() {
 		return "reading" + r.styles.Ellipsis
-	case slow || r.failed != nil:
-		text := "last read " + age(r.now(), r.read) + " ago"
-		if r.page.busy {
-			text += ", reading" + r.styles.Ellipsis
-		}
-		return text
-	case !r.live:
-		return r.notLive
 	}
-	return "live"
+	return r.shared.freshness(r.read, r.page, r.troubled())
 }

@@ -45,6 +45,7 @@ type sheet struct {
 	stale    string          // what changed since the plan was read
 	gone     bool            // the run is not there any more
 	problem  *viewer.Problem // what went wrong last
+	unread   bool            // and that was the last look
 	progress []viewer.Progress
 	outcome  viewer.Outcome
 
@@ -85,6 +86,8 @@ func (s *sheet) Update(msg tea.Msg) tea.Cmd {
 		return s.planRead(msg)
 	case changedMsg:
 		return s.look()
+	case beatMsg:
+		return s.beat()
 	case progressMsg:
 		return s.advanced(msg)
 	case outcomeMsg:

@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -28,6 +29,18 @@ func (s *sheet) look() tea.Cmd {
 	return loadPlan(s.env, s.peek.ask(s.env), s.row.Ref, false)
 }
 
+// beat looks again when the plan got old: a worker that dies writes nothing.
+func (s *sheet) beat() tea.Cmd {
+	asked := s.load.asked
+	if s.peek.asked.After(asked) {
+		asked = s.peek.asked
+	}
+	if s.stale != "" || s.peek.busy || !outdated(s.now(), asked, s.plan.Lease) {
+		return nil
+	}
+	return s.look()
+}
+
 func (s *sheet) planRead(msg reply[viewer.Plan]) tea.Cmd {
 	switch {
 	case s.load.take(msg.ticket):
@@ -43,7 +56,7 @@ func (s *sheet) planRead(msg reply[viewer.Plan]) tea.Cmd {
 
 // show puts a plan on the screen. What was typed stays.
 func (s *sheet) show(msg reply[viewer.Plan]) {
-	s.problem, s.gone = msg.Problem, vanished(msg.Problem)
+	s.problem, s.gone, s.unread = msg.Problem, vanished(msg.Problem), false
 	if s.stage = asking; msg.Problem != nil {
 		return
 	}
@@ -60,17 +73,24 @@ func (s *sheet) compare(msg reply[viewer.Plan]) {
 	case vanished(msg.Problem):
 		s.gone, s.problem = true, msg.Problem
 	case msg.Problem != nil:
-		s.problem = msg.Problem
-	case msg.Value.Version != s.plan.Version:
-		s.stale = difference(s.plan, msg.Value)
+		s.problem, s.unread = msg.Problem, true
+	default:
+		if s.unread {
+			s.problem, s.unread = nil, false
+		}
+		if changed := s.difference(msg.Value); changed != "" {
+			s.stale = changed
+		}
 	}
 	s.arrange()
 }
 
 func vanished(p *viewer.Problem) bool { return p != nil && p.Code == "not-found" }
 
-// difference says what changed between two plans of a run.
-func difference(old, now viewer.Plan) string {
+// difference says what changed since the plan on the screen was read, "" when
+// that is nothing.
+func (s *sheet) difference(now viewer.Plan) string {
+	old := s.plan
 	var parts []string
 	if d := now.Decision; d != nil && (old.Decision == nil || *d != *old.Decision) {
 		parts = append(parts, fmt.Sprintf("%s of %s by %s", d.Type, d.ID, d.By))
@@ -84,10 +104,24 @@ func difference(old, now viewer.Plan) string {
 	if len(old.Review) != len(now.Review) {
 		parts = append(parts, fmt.Sprintf("%d open now", len(now.Review)))
 	}
-	if len(parts) == 0 {
+	if held := holder(now.Lease, s.now()); held != holder(old.Lease, s.planned) {
+		if held == "" {
+			held = "nobody"
+		}
+		parts = append(parts, held+" holds the run now")
+	}
+	if len(parts) == 0 && old.Version != now.Version {
 		parts = []string{"the run was written to"}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// holder is who works on a run at a time, "" when nobody does.
+func holder(l *viewer.Lease, at time.Time) string {
+	if l == nil || !l.Expires.After(at) {
+		return ""
+	}
+	return l.Holder
 }
 
 // confirm does what the sheet is about, or says why it cannot.

@@ -11,6 +11,7 @@ import (
 type Tab struct {
 	Title string
 	Count string
+	Old   bool // Count is what was last known, greyed
 }
 
 // Tabs draws a bar of numbered tabs, exactly width cells. When not all fit,
@@ -36,6 +37,11 @@ func Tabs(st *theme.Styles, tabs []Tab, chosen, width int) string {
 		if i == chosen {
 			style = st.TabOn
 			text = st.Cursor + text
+		}
+		if t := tabs[i]; t.Old && t.Count != "" {
+			head := strings.TrimSuffix(text, " "+t.Count)
+			parts = append(parts, style.Render(head)+st.Muted.Render(" "+t.Count))
+			continue
 		}
 		parts = append(parts, style.Render(text))
 	}
