@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/flowtui/flowtui/engine/tool"
+)
+
+// errPaused ends a node that waits for a person. The superstep sees it by the
+// node's waiting list, also when the node's code swallows it.
+var errPaused = errors.New("the run is paused here")
+
+// nodeState is one node's run within a superstep. A node may call tools from
+// several goroutines, but its ordinals are only stable when it calls in order.
+type nodeState struct {
+	s    *session
+	id   string
+	mu   sync.Mutex
+	n    int64 // calls so far
+	asks int64
+	// closed once the node has returned: what still runs of its code may no
+	// longer call. Calls under way are waited for.
+	closed   bool
+	underway sync.WaitGroup
+
+	waiting    []Waiting
+	pending    []pendingCall
+	replayed   []string
+	unreplayed []string
+}
+
+type nodeStateKey struct{}
+
+func nodeRun(ctx context.Context) (*nodeState, error) {
+	n, ok := ctx.Value(nodeStateKey{}).(*nodeState)
+	if !ok {
+		return nil, errors.New("engine: tools and questions need the context that a flow gives to its node")
+	}
+	return n, nil
+}
+
+// call is CallTool.
+func (n *nodeState) call(ctx context.Context, name string, args any) (json.RawMessage, error) {
+	t, ok := n.s.r.tools.Get(name)
+	if !ok {
+		// Another worker may have the tool: this is not the run's failure.
+		err := &Error{Class: ErrRefused, Key: n.s.place.Key, Reason: fmt.Sprintf("there is no tool %q here", name), Hint: "run it where the tool is registered"}
+		n.s.stop(err)
+		return nil, err
+	}
+	raw, err := Seal(args)
+	if err != nil {
+		return nil, fmt.Errorf("arguments of %s: %w", name, err)
+	}
+	p, err := n.next(t, raw)
+	if err != nil {
+		return nil, err
+	}
+	defer n.underway.Done()
+	if old, ok := n.s.replay[callKey{n.s.base, n.id, p.ordinal}]; ok && old.Finished() {
+		if old.Tool == name && old.Digest == p.body.Digest {
+			return n.replay(old)
+		}
+		n.note(&n.unreplayed, p.id())
+	}
+	if t.Approval == tool.ApprovalRequired {
+		if err := n.approved(p); err != nil {
+			return nil, err
+		}
+	}
+	if n.paused() {
+		return nil, errPaused // the node's code went on after it was told to stop
+	}
+	return n.s.execute(ctx, p)
+}
+
+var errClosed = errors.New("engine: the node has returned, so it can no longer call tools or ask")
+
+// next numbers a call. The caller ends it with underway.Done.
+func (n *nodeState) next(t tool.Tool, args json.RawMessage) (pendingCall, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return pendingCall{}, errClosed
+	}
+	n.underway.Add(1)
+	n.n++
+	return pendingCall{base: n.s.base, node: n.id, ordinal: n.n, tool: t, body: callBody{Args: args, Digest: digest(args), By: n.s.r.worker}}, nil
+}
+
+func (n *nodeState) paused() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.waiting) > 0
+}
+
+// close ends the node: no further call, and none left under way.
+func (n *nodeState) close() {
+	n.mu.Lock()
+	n.closed = true
+	n.mu.Unlock()
+	n.underway.Wait()
+}
+
+func (n *nodeState) note(list *[]string, id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	*list = append(*list, id)
+}
+
+func (n *nodeState) replay(c CallInfo) (json.RawMessage, error) {
+	n.note(&n.replayed, c.ID)
+	if c.Failed {
+		return nil, &ToolError{Tool: c.Tool, Message: c.Error}
+	}
+	return c.Result, nil
+}
+
+// approved returns nil when a stored decision lets the call run, a DeniedError
+// when it does not, and else puts the call on the waiting list.
+func (n *nodeState) approved(p pendingCall) error {
+	for _, d := range n.s.decisions {
+		if d.ID != p.id() || d.Base != n.s.base || d.Digest != p.body.Digest {
+			continue
+		}
+		switch d.Type {
+		case DecideApprove:
+			return nil
+		case DecideDeny:
+			return &DeniedError{Tool: p.tool.Name, By: d.By, Note: d.Note}
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.waiting = append(n.waiting, Waiting{
+		Type: WaitApproval, ID: p.id(), Node: n.id, Tool: p.tool.Name,
+		Args: p.body.Args, Size: len(p.body.Args), Digest: p.body.Digest,
+	})
+	n.pending = append(n.pending, p)
+	return errPaused
+}
+
+// ask is Ask.
+func (n *nodeState) ask(q Question) (json.RawMessage, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil, errClosed
+	}
+	asked, err := Seal(q)
+	if err != nil {
+		return nil, fmt.Errorf("question %q: %w", q.Key, err)
+	}
+	n.asks++
+	id := questionID(n.id, n.s.visits[n.id]+1, n.asks)
+	for _, d := range n.s.decisions {
+		if d.Type == DecideAnswer && d.ID == id && d.Base == n.s.base && d.Digest == digest(asked) {
+			return d.Value, nil
+		}
+	}
+	n.waiting = append(n.waiting, Waiting{Type: WaitInterrupt, ID: id, Node: n.id, Key: q.Key, Prompt: q.Prompt, Choices: q.Choices, Digest: digest(asked)})
+	return nil, errPaused
+}
+
+// questionID names a question by its node, the node's round, and, from the
+// second one of a round on, its number. The # keeps it apart from call ids.
+func questionID(node string, round, n int64) string {
+	if n == 1 {
+		return fmt.Sprintf("%s#%d", node, round)
+	}
+	return fmt.Sprintf("%s#%d.%d", node, round, n)
+}
