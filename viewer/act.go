@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -20,18 +21,18 @@ func (s *Service) Act(ctx context.Context, r Request, progress func(Progress)) (
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err := s.writable(a, k); err != nil {
+	if err := errors.Join(s.writable(a, k), s.present(ctx, a)); err != nil {
 		return Outcome{}, err
 	}
 	g, err := s.glimpse(ctx, a, k)
 	if err != nil {
-		return Outcome{}, s.absent(k, err)
+		return Outcome{}, s.absent(ctx, a, k, err)
 	}
 	if g.verdict == Regressed {
 		return Outcome{}, Problem{Code: codeCorrupt, Message: g.reason, Run: k.Run, Hint: "nothing is done with it"}
 	}
 	if r.Version, err = s.bind(ctx, a, k, r.Version); err != nil {
-		return Outcome{}, s.absent(k, err)
+		return Outcome{}, s.absent(ctx, a, k, err)
 	}
 	t := &teller{s: s, progress: progress}
 	o, err := s.perform(ctx, a, k, g.head, r, t)
@@ -128,7 +129,7 @@ func (s *Service) decide(ctx context.Context, a *attachment, k stores.Key, h sto
 func (s *Service) asStored(ctx context.Context, a *attachment, k stores.Key, d *engine.Decide) error {
 	c, err := a.store.Latest(ctx, k)
 	if err != nil {
-		return s.absent(k, err)
+		return s.absent(ctx, a, k, err)
 	}
 	body, err := engine.DecodeCheckpoint(c)
 	if err != nil {

@@ -17,7 +17,7 @@ func (s *Service) Calls(ctx context.Context, ref Ref, reveal bool) ([]Call, erro
 	}
 	g, err := s.glimpse(ctx, a, k)
 	if err != nil {
-		return nil, s.absent(k, err)
+		return nil, s.absent(ctx, a, k, err)
 	}
 	rows, err := a.store.Calls(ctx, k, 0)
 	if err != nil {
@@ -27,14 +27,6 @@ func (s *Service) Calls(ctx context.Context, ref Ref, reveal bool) ([]Call, erro
 	g.calls = folded
 	calls := callsOf(folded, s.facts(g), reveal)
 	return out(s, calls, reveal), nil
-}
-
-// absent says which run is not there.
-func (s *Service) absent(k stores.Key, err error) error {
-	if errors.Is(err, stores.ErrNotFound) && !errors.Is(err, engine.ErrCheckpointNotFound) {
-		return &engine.Error{Class: engine.ErrCheckpointNotFound, Key: k, Hint: "see flowtui ls for the runs of this owner", Err: err}
-	}
-	return err
 }
 
 func callsOf(list []engine.CallInfo, f facts, reveal bool) []Call {
@@ -109,7 +101,7 @@ func (s *Service) Events(ctx context.Context, ref Ref, after int64) ([]Event, er
 	}
 	if len(events) == 0 {
 		if _, err := s.head(ctx, a, k); err != nil {
-			return nil, s.absent(k, err)
+			return nil, s.absent(ctx, a, k, err)
 		}
 	}
 	return out(s, events, false), nil

@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
+	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -110,7 +113,7 @@ func (s *Service) filter(q Query) (stores.Filter, bool) {
 func (s *Service) streams(f stores.Filter, size int, c cursor) []*stream {
 	var list []*stream
 	for _, a := range s.stores {
-		list = append(list, &stream{at: a, filter: f, size: size, mark: c.Marks[a.label]})
+		list = append(list, &stream{s: s, at: a, filter: f, size: size, mark: c.Marks[a.label]})
 	}
 	return list
 }
@@ -153,6 +156,8 @@ func (s *Service) newest(ctx context.Context, q Query, f stores.Filter, c cursor
 		}
 		if keep {
 			page.Rows = append(page.Rows, row)
+		} else {
+			page.Unread = append(page.Unread, unread(row)...)
 		}
 		if t.read >= maxWalk && !keep {
 			break // a filter that finds little: go on with the next page
@@ -164,9 +169,10 @@ func (s *Service) newest(ctx context.Context, q Query, f stores.Filter, c cursor
 	if q.Check {
 		s.checkPage(ctx, &page)
 	}
+	page.Unread = append(page.Unread, unread(page.Rows...)...)
 	page.Problems = s.problems(list)
 	page.Next = nextOf(cursor{Tab: q.Tab}, list)
-	return page, nil
+	return page, ctx.Err()
 }
 
 // listed makes the row of a stream's next head, and reports whether the tab wants it.
@@ -225,21 +231,47 @@ func (s *Service) health(a *attachment, err error) (StoreProblem, bool) {
 	return a.down, true
 }
 
-// checkPage verifies every run of a page and makes its row anew.
+// unread tells of which rows a part could not be read.
+func unread(rows ...Row) (list []Problem) {
+	for _, r := range rows {
+		if r.Unread != "" {
+			list = append(list, Problem{Code: codeCorrupt, Message: r.Unread, Run: r.Run})
+		}
+	}
+	return list
+}
+
+// checkPage verifies every run of a page and makes its row anew. A run that was
+// deleted meanwhile leaves the page.
 func (s *Service) checkPage(ctx context.Context, page *Page) {
 	s.parallel(ctx, len(page.Rows), func(i int) {
-		r := &page.Rows[i]
-		a, k, err := s.at(r.Ref)
-		if err != nil {
-			return
-		}
-		if _, err := s.inspect(ctx, a, k); err != nil {
-			return // it stays unchecked, or it was deleted meanwhile
-		}
-		if g, err := s.glimpse(ctx, a, k); err == nil {
-			*r = s.row(g)
-		}
+		page.Rows[i] = s.checkRow(ctx, page.Rows[i])
 	})
+	page.Rows = slices.DeleteFunc(page.Rows, func(r Row) bool { return r.Ref == Ref{} })
+}
+
+func (s *Service) checkRow(ctx context.Context, r Row) Row {
+	a, k, err := s.at(r.Ref)
+	if err != nil {
+		return r
+	}
+	c, err := s.inspect(ctx, a, k)
+	if errors.Is(err, engine.ErrCheckpointNotFound) {
+		return Row{}
+	}
+	g, gone := s.glimpse(ctx, a, k)
+	if gone != nil { // the list had it, so its entry is there
+		g = glimpse{at: a, head: stores.Head{Place: stores.Place{Key: k}, Flow: r.Flow, Kind: r.Kind, Updated: r.Updated, Bad: gone.Error()}}
+	}
+	switch {
+	case c.passing:
+		g.distrust(c.reason)
+	case err != nil:
+		g.distrust("it could not be verified: " + err.Error())
+	case gone != nil:
+		g.distrust("its list entry cannot be read: " + gone.Error())
+	}
+	return s.row(g)
 }
 
 // glimpse reads what a row of one run needs.
@@ -276,61 +308,4 @@ func (s *Service) parallel(ctx context.Context, n int, f func(i int)) {
 	}
 	close(next)
 	wg.Wait()
-}
-
-// Counts returns the numbers of runs for the tabs. All but NeedsYou and InDoubt
-// are counted by the stores. Those two come from the same bounded walk as the
-// list of NeedsYou: beyond 2000 unfinished or failed runs of a store they are
-// lower bounds.
-func (s *Service) Counts(ctx context.Context, q Query) (Counts, error) {
-	q.Tab = TabAll
-	f, _ := s.filter(q)
-	counts := Counts{}
-	for _, tab := range Tabs {
-		counts[tab] = 0
-	}
-	for _, a := range s.stores {
-		n, err := countIn(ctx, a, f)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			continue // List tells the problem
-		}
-		counts[TabRunning] += n[stores.StatusRunning]
-		counts[TabPaused] += n[stores.StatusPaused]
-		counts[TabFailed] += n[stores.StatusFailed]
-		counts[TabDone] += n[stores.StatusDone]
-	}
-	counts[TabAll] = counts[TabRunning] + counts[TabPaused] + counts[TabFailed] + counts[TabDone]
-	q.Tab = TabNeedsYou
-	f, _ = s.filter(q)
-	w, err := s.walk(ctx, f, cursor{Tab: TabNeedsYou})
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range w.rows {
-		counts[TabNeedsYou]++
-		if r.has(InDoubt) {
-			counts[TabInDoubt]++
-		}
-	}
-	return counts, nil
-}
-
-func countIn(ctx context.Context, a *attachment, f stores.Filter) (map[stores.Status]int64, error) {
-	if lister, ok := a.store.(stores.Lister); ok {
-		ctx, stop := context.WithTimeout(ctx, storePatience)
-		defer stop()
-		n, err := lister.Count(ctx, f)
-		return n.ByStatus, err
-	}
-	heads, err := a.store.ListUnfinished(ctx, f.Owner)
-	n := map[stores.Status]int64{}
-	for _, h := range heads {
-		if f.Matches(h) {
-			n[h.Status]++
-		}
-	}
-	return n, err
 }

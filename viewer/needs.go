@@ -59,6 +59,7 @@ func (s *Service) needsYou(ctx context.Context, q Query, f stores.Filter, c curs
 		page.Rows = slices.DeleteFunc(page.Rows, func(r Row) bool { return !r.NeedsYou() })
 		slices.SortStableFunc(page.Rows, func(a, b Row) int { return keyOf(a).compare(keyOf(b)) })
 	}
+	page.Unread = unread(page.Rows...)
 	return page, ctx.Err()
 }
 

@@ -18,7 +18,7 @@ func (s *Service) Plan(ctx context.Context, ref Ref, reveal bool) (Plan, error) 
 	}
 	v, err := s.plan(ctx, a, k, reveal)
 	if err != nil {
-		return Plan{}, s.absent(k, err)
+		return Plan{}, s.absent(ctx, a, k, err)
 	}
 	return out(s, v, reveal), nil
 }

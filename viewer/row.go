@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/stores"
@@ -19,6 +20,7 @@ type glimpse struct {
 	lease   *stores.Lease
 	verdict Verdict
 	reason  string
+	unread  string // what of the run could not be read, "" for nothing
 }
 
 // head reads a run's list entry. A store without lists gives it from the
@@ -76,8 +78,20 @@ func (s *Service) look(ctx context.Context, a *attachment, h stores.Head, certai
 		return g, nil
 	}
 	rows, err := a.store.Calls(ctx, h.Key, h.Base)
+	if damaged(err) { // whether a call is in doubt is not known, and must not be told
+		g.distrust(unreadableRows(h.Key, h.Step, err).reason)
+		return g, nil
+	}
 	g.calls = engine.FoldCalls(rows)
 	return g, err
+}
+
+// distrust says that a part of the run could not be read.
+func (g *glimpse) distrust(reason string) {
+	g.unread = reason
+	if !g.verdict.Bad() {
+		g.verdict, g.reason = Unreadable, reason
+	}
 }
 
 // facts gathers what is known.
@@ -114,10 +128,11 @@ func (s *Service) facts(g glimpse) facts {
 	return f
 }
 
-// waitingOf is an approval or interrupt for showing. Long arguments are not in
+// waitingOf is an approval or interrupt for showing. It shares no list with the
+// flow, whose choices must not be scrubbed. Long arguments are not in
 // a list entry, which is said.
 func waitingOf(w engine.Waiting, mask bool) Waiting {
-	v := Waiting{Type: w.Type, ID: w.ID, Key: w.Key, Tool: w.Tool, Args: asJSON(w.Args), Prompt: w.Prompt, Choices: w.Choices, Node: w.Node}
+	v := Waiting{Type: w.Type, ID: w.ID, Key: w.Key, Tool: w.Tool, Args: asJSON(w.Args), Prompt: w.Prompt, Choices: slices.Clone(w.Choices), Node: w.Node}
 	if w.Size > 0 && len(w.Args) == 0 {
 		v.Why = fmt.Sprintf("its arguments of %s are read with the run, not with the list", plural(w.Size, "byte"))
 	}
@@ -145,6 +160,7 @@ func (s *Service) row(g glimpse) Row {
 		Badges: badges(f), Verdict: f.verdict, Step: h.Step, Segment: h.Segment, At: append([]string{}, f.at...),
 		Waiting: append([]Waiting{}, f.waiting...), Updated: h.Updated.UTC(), Created: h.Created.UTC(),
 		Error: f.failure, User: h.User, Thread: h.Thread, Actions: offers(f), Version: rowVersion + fingerprint(h),
+		Unread: g.unread,
 	}
 	r.Why, r.Next = why(f)
 	if f.inDoubt() {

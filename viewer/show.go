@@ -32,15 +32,18 @@ func (s *Service) Show(ctx context.Context, ref Ref) (Detail, error) {
 	}
 	steps, size, err := s.steps(ctx, a, k)
 	if err != nil {
-		return Detail{}, s.absent(k, err)
+		return Detail{}, s.absent(ctx, a, k, err)
 	}
 	c, err := s.recall(ctx, a, k, size <= inlineBytes)
 	if err != nil {
-		return Detail{}, s.absent(k, err)
+		return Detail{}, s.absent(ctx, a, k, err)
 	}
 	g, err := s.glimpse(ctx, a, k)
 	if err != nil {
-		return Detail{}, s.absent(k, err)
+		return Detail{}, s.absent(ctx, a, k, err)
+	}
+	if c.passing {
+		g.distrust(c.reason)
 	}
 	h := g.head
 	d := Detail{
@@ -121,8 +124,11 @@ func historyStep(c stores.Checkpoint, checked checked) HistoryStep {
 			h.Verdict = worse(h.Verdict, f.Verdict)
 		}
 	}
-	if c.Bad != "" {
+	switch {
+	case c.Bad != "":
 		h.Status, h.Verdict = unreadable, Unreadable
+	case checked.passing: // no step could be checked to the end
+		h.Verdict = Unreadable
 	}
 	return h
 }

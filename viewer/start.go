@@ -113,7 +113,7 @@ func (s *Service) recoverOne(ctx context.Context, a *attachment, h stores.Head, 
 	t := &teller{s: s}
 	o, err := s.recover(ctx, a, h.Key, h, Request{RerunInDoubt: opts.RerunInDoubt, Takeover: opts.Takeover}, t)
 	if err != nil {
-		return fail(s.absent(h.Key, t.wrap(err)))
+		return fail(s.absent(ctx, a, h.Key, t.wrap(err)))
 	}
 	return RecoverAllResult{Outcome: &o}
 }

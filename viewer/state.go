@@ -18,7 +18,7 @@ func (s *Service) State(ctx context.Context, ref Ref, step int64, reveal bool) (
 	}
 	c, err := checkpointAt(ctx, a, k, step)
 	if err != nil {
-		return StateView{}, s.absent(k, err)
+		return StateView{}, s.absent(ctx, a, k, err)
 	}
 	body, err := engine.DecodeCheckpoint(c)
 	if err != nil {

@@ -36,6 +36,7 @@ type mark struct {
 
 // stream reads the heads of one store in order, a page at a time.
 type stream struct {
+	s      *Service
 	at     *attachment
 	filter stores.Filter
 	size   int
@@ -65,6 +66,11 @@ func (t *stream) fill(ctx context.Context) {
 }
 
 func (t *stream) load(ctx context.Context) {
+	if !t.loaded {
+		if t.err = t.s.present(ctx, t.at); t.err != nil {
+			return
+		}
+	}
 	lister, ok := t.at.store.(stores.Lister)
 	if !ok {
 		t.loadUnfinished(ctx)

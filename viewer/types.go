@@ -103,6 +103,7 @@ type Row struct {
 	Thread  string    `json:"-"`
 	Actions []Offer   `json:"-"`
 	Version string    `json:"-"` // fingerprint of what is shown, see Request.Version
+	Unread  string    `json:"-"` // what of it could not be read, one sentence, "" for nothing
 }
 
 // NeedsYou reports whether a person has to look at the run.
@@ -150,6 +151,7 @@ type Page struct {
 	Rows     []Row
 	Next     string         // "" on the last page
 	Problems []StoreProblem // stores that could not be read
+	Unread   []Problem      // runs of which a part could not be read, also where the tab leaves them out
 }
 
 // StoreProblem is a store that could not be read.

@@ -19,6 +19,7 @@ type checked struct {
 	reason  string
 	at      time.Time
 	all     []Finding
+	passing bool // the store could not read the run: it is asked again soon
 }
 
 // sighting is how far a run was seen, so that an older one put back shows.
@@ -69,7 +70,7 @@ func (s *Service) headVerdict(a *attachment, storeID string, h stores.Head) (Ver
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c, ok := s.verdicts[ref]; ok && c.head == fingerprint(h) {
+	if c, ok := s.verdicts[ref]; ok && c.head == fingerprint(h) && (!c.passing || s.now().Sub(c.at) <= freshFor) {
 		return c.verdict, c.reason
 	}
 	return Unchecked, ""
@@ -126,6 +127,9 @@ func (s *Service) inspect(ctx context.Context, a *attachment, k stores.Key) (che
 	}
 	before, _ := s.head(ctx, a, k)
 	r, err := engine.Verify(ctx, a.store, s.o.Keys, k)
+	if damaged(err) {
+		return s.recollect(a, before, unreadableRows(k, before.Step, err)), nil
+	}
 	if err != nil {
 		return checked{}, err
 	}
@@ -134,7 +138,7 @@ func (s *Service) inspect(ctx context.Context, a *attachment, k stores.Key) (che
 
 // remember joins what the engine found with what was seen before.
 func (s *Service) remember(ctx context.Context, a *attachment, h stores.Head, v engine.Verdict, found []engine.Finding) checked {
-	c := checked{head: fingerprint(h), verdict: Verdict(v), at: s.now()}
+	c := checked{verdict: Verdict(v)}
 	for _, f := range found {
 		c.all = append(c.all, Finding{f.Key.Owner, f.Key.Run, f.Record, f.Step, f.N, Verdict(f.Verdict), f.Reason})
 	}
@@ -151,6 +155,12 @@ func (s *Service) remember(ctx context.Context, a *attachment, h stores.Head, v 
 		c.verdict = own
 	}
 	c.reason = reasonOf(c.verdict, c.all)
+	return s.recollect(a, h, c)
+}
+
+// recollect keeps a verdict for later lists, unless the head is not known.
+func (s *Service) recollect(a *attachment, h stores.Head, c checked) checked {
+	c.head, c.at = fingerprint(h), s.now()
 	if h.Run != "" {
 		s.mu.Lock()
 		s.verdicts[a.ref(h.Key)] = c

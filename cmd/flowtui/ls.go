@@ -60,6 +60,11 @@ func (a *app) ls(ctx context.Context, store string, q viewer.Query, text string)
 	if q.Tab == viewer.TabAll {
 		q.Tab = words.tab()
 	}
+	if q.Tab == viewer.TabNeedsYou { // tampered runs that have ended need a person too
+		if _, err := s.Verify(ctx, viewer.VerifyRequest{Owner: q.Owner, Newest: lookNewest}); err != nil {
+			return err
+		}
+	}
 	page, err := s.list(ctx, q, words)
 	if err != nil {
 		return err
@@ -67,13 +72,32 @@ func (a *app) ls(ctx context.Context, store string, q viewer.Query, text string)
 	if err := a.result(page.Rows, func(w io.Writer) { a.rows(w, page.Rows, s.owner == stores.AnyOwner) }); err != nil {
 		return err
 	}
-	for _, p := range page.Problems {
-		return p.Problem
-	}
 	if page.Next != "" {
 		fmt.Fprintf(textWriter{a.stderr}, "next page: --cursor %s\n", page.Next)
 	}
-	return nil
+	return unread(page)
+}
+
+// lookNewest is of how many runs of a store those that have ended are verified
+// for the queue of what needs a person; the screens do the same.
+const lookNewest = 2000
+
+// unread is the error of a list that could be read only in part.
+func unread(page viewer.Page) error {
+	for _, p := range page.Problems {
+		return p.Problem
+	}
+	n := len(page.Unread)
+	if n == 0 {
+		return nil
+	}
+	p := page.Unread[0]
+	p.Message = fmt.Sprintf("run %q: %s", p.Run, p.Message)
+	if n > 1 {
+		p.Message += fmt.Sprintf("; and %s more cannot be read either", plural(n-1, "run"))
+	}
+	p.Hint = "verify lists all that cannot be read"
+	return p
 }
 
 // list returns one page of the rows that match, looking at as many pages as it
@@ -88,6 +112,7 @@ func (s *session) list(ctx context.Context, q viewer.Query, words query) (viewer
 			return found, err
 		}
 		found.Problems, found.Next = page.Problems, page.Next
+		found.Unread = append(found.Unread, page.Unread...)
 		for i, row := range page.Rows {
 			if words.matches(row) {
 				found.Rows = append(found.Rows, row)

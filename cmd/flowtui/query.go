@@ -16,8 +16,11 @@ type query struct {
 	owner string
 }
 
+// needsYou is the word of is: for the first tab.
+const needsYou = string(viewer.TabNeedsYou)
+
 // statusWords are the words of is: that are not badges.
-var statusWords = []string{"unreadable"}
+var statusWords = []string{"unreadable", needsYou}
 
 var badgeWords = []viewer.Badge{
 	viewer.Recovered, viewer.Paused, viewer.InDoubt, viewer.Failed, viewer.Running,
@@ -77,7 +80,7 @@ func (q query) narrow() bool { return len(q.is) > 0 || q.flow != "" }
 func (q query) tab() viewer.Tab {
 	tabs := map[string]viewer.Tab{
 		"done": viewer.TabDone, "failed": viewer.TabFailed, "paused": viewer.TabPaused, "running": viewer.TabRunning,
-		"stuck": viewer.TabRunning, "in-doubt": viewer.TabInDoubt,
+		"stuck": viewer.TabRunning, "in-doubt": viewer.TabInDoubt, needsYou: viewer.TabNeedsYou,
 	}
 	for _, w := range q.is {
 		if t, ok := tabs[w]; ok {
@@ -90,7 +93,7 @@ func (q query) tab() viewer.Tab {
 // mayMatch is matches for a row that is not verified yet.
 func (q query) mayMatch(r viewer.Row) bool {
 	q.is = slices.DeleteFunc(slices.Clone(q.is), func(w string) bool {
-		return slices.Contains([]string{"unreadable", string(viewer.Tampered), string(viewer.NoKey)}, w)
+		return slices.Contains([]string{"unreadable", needsYou, string(viewer.Tampered), string(viewer.NoKey)}, w)
 	})
 	return q.matches(r)
 }
@@ -101,6 +104,12 @@ func (q query) matches(r viewer.Row) bool {
 		return false
 	}
 	for _, w := range q.is {
+		if w == needsYou {
+			if !r.NeedsYou() {
+				return false
+			}
+			continue
+		}
 		if r.Status != w && !slices.Contains(r.Badges, viewer.Badge(w)) {
 			return false
 		}

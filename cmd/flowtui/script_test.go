@@ -33,6 +33,7 @@ func TestScripts(t *testing.T) {
 			"jsonset": jsonSet,
 			"waitfor": waitFor,
 			"tamper":  tamper,
+			"spoil":   spoil,
 		},
 	})
 }

@@ -23,7 +23,10 @@ func newShowCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.result(d, func(w io.Writer) { a.detail(w, d) })
+				if err := a.result(d, func(w io.Writer) { a.detail(w, d) }); err != nil || d.Unread == "" {
+					return err
+				}
+				return viewer.Problem{Code: "corrupt", Message: d.Unread, Run: d.Run, Hint: "verify lists all that cannot be read"}
 			})
 		},
 	}

@@ -46,10 +46,14 @@ func (a *app) verify(ctx context.Context, args []string) error {
 	if err := a.result(report, func(w io.Writer) { findings(w, report) }); err != nil {
 		return err
 	}
+	judged := a.judge(report)
 	for _, p := range report.Problems {
-		return p.Problem
+		if judged == nil {
+			return p.Problem
+		}
+		a.warnf("%s", p.Problem.Message) // what was found says more
 	}
-	return a.judge(report)
+	return judged
 }
 
 func findings(w io.Writer, r viewer.Report) {
