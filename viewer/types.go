@@ -174,6 +174,8 @@ type StoreInfo struct {
 	Key      string // "key 3f9a ok", "no key", "unsigned"
 	Owner    string
 	NoLease  bool // no lease information in this store
+	// Production stores ask more of who acts: the run's id is typed.
+	Production bool
 }
 
 // HistoryStep is one saved step.
