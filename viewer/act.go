@@ -202,7 +202,7 @@ func (s *Service) resolve(ctx context.Context, a *attachment, k stores.Key, r Re
 	if err != nil {
 		return Outcome{}, err
 	}
-	res := engine.Resolution{Call: call, Result: json.RawMessage(r.Value), NotRun: r.NotRun, By: s.o.By, Note: r.Note, Version: r.Version}
+	res := engine.Resolution{Call: call, Result: json.RawMessage(r.Value), NotRun: r.NotRun, By: s.o.By, Note: r.Note, Version: r.Version, Takeover: r.Takeover}
 	if err := runner.Resolve(ctx, k, res); err != nil {
 		return Outcome{}, err
 	}

@@ -154,6 +154,7 @@ func (s *Service) Stores() []StoreInfo {
 		i := StoreInfo{
 			Label: a.label, Format: a.info.Format, Location: a.info.Location, ReadOnly: a.info.ReadOnly || s.o.ReadOnly,
 			Why: a.info.Why, Key: a.key, Owner: s.o.Owner, NoLease: !a.leases(),
+			Production: s.o.Production[a.spec],
 		}
 		a.mu.Unlock()
 		if s.o.ReadOnly {

@@ -35,7 +35,9 @@ type Options struct {
 	Identity stores.Identity
 	By       string // the operator, for the audit log
 	ReadOnly bool   // refuse every action
-	Clock    func() time.Time
+	// Production says which stores are marked so, by their specs.
+	Production map[string]bool
+	Clock      func() time.Time
 	// Raw leaves all texts as they are stored, for JSON output, which escapes
 	// them. Otherwise they are scrubbed, see [Scrub]. Secrets are masked in both.
 	Raw      bool

@@ -48,7 +48,7 @@ func (s *Service) plan(ctx context.Context, a *attachment, k stores.Key, reveal 
 	v := Plan{
 		Run: k.Run, Action: p.Action, Version: p.Version, Row: s.row(g),
 		Replay: callsOf(p.Replay, f, reveal), Rerun: callsOf(p.Rerun, f, reveal), InDoubt: callsOf(p.InDoubt, f, reveal),
-		Then: ahead.then(), Claims: claims(p),
+		Runs: callsOf(approved(p), f, reveal), Then: joined(firstRuns(p), ahead.then()), Claims: claims(p),
 	}
 	if n := len(p.Decisions); n > 0 {
 		d := p.Decisions[n-1]
@@ -58,6 +58,9 @@ func (s *Service) plan(ctx context.Context, a *attachment, k stores.Key, reveal 
 		v.Lease = &Lease{p.Lease.Holder, p.Lease.Expires.UTC()}
 	}
 	v.Blocked, v.Hint = s.blocked(p, g, f)
+	if p.Blocked == nil && f.trustRefusal() == "" {
+		v.Undecided = undecided(p)
+	}
 	rows, err := a.store.Calls(ctx, k, p.Checkpoint.Base)
 	if err != nil {
 		return Plan{}, err
@@ -107,13 +110,61 @@ func (s *Service) blocked(p engine.Plan, g glimpse, f facts) (sentence *string, 
 	return nil, ""
 }
 
+// undecided is why calls in doubt keep the run from being recovered.
+func undecided(p engine.Plan) string {
+	if len(p.InDoubt) == 0 {
+		return ""
+	}
+	who, again := p.InDoubt[0].Tool, "it"
+	if more := len(p.InDoubt) - 1; more > 0 {
+		who, again = fmt.Sprintf("%s and %s", who, plural(more, "more call")), "them"
+	}
+	return fmt.Sprintf("%s may or may not have run: say what happened with resolve, or run %s again with --rerun-in-doubt", who, again)
+}
+
+// approved are the calls that wait for nothing any more but the run itself.
+func approved(p engine.Plan) []engine.CallInfo {
+	var list []engine.CallInfo
+	for _, c := range p.Pending {
+		if _, ok := approvalOf(p, c); ok {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// approvalOf is the stored decision that lets exactly this call run.
+func approvalOf(p engine.Plan, c engine.CallInfo) (engine.Decision, bool) {
+	for _, d := range p.Decisions {
+		if d.Type == engine.DecideApprove && d.ID == c.ID && d.Base == c.Step && d.Digest == c.Digest {
+			return d, true
+		}
+	}
+	return engine.Decision{}, false
+}
+
+// firstRuns names the approved calls and who approved them.
+func firstRuns(p engine.Plan) string {
+	var names []string
+	for _, c := range approved(p) {
+		d, _ := approvalOf(p, c)
+		names = append(names, fmt.Sprintf("%s (%s, approved by %s)", c.Tool, c.ID, d.By))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "runs " + strings.Join(names, " and ") + " for the first time"
+}
+
 // claims is the first thing that the plan's action would write.
 func claims(p engine.Plan) string {
 	next := p.Checkpoint.Step + 1
-	switch p.Action {
-	case engine.PlanRecover:
+	switch {
+	case p.Action == engine.PlanRecover && len(p.InDoubt) > 0:
+		return fmt.Sprintf("claims nothing while a call is in doubt; after that, step %d as segment %d", next, p.Checkpoint.Segment+1)
+	case p.Action == engine.PlanRecover:
 		return fmt.Sprintf("claims step %d as segment %d; the old worker is cut off", next, p.Checkpoint.Segment+1)
-	case engine.PlanResume:
+	case p.Action == engine.PlanResume:
 		return fmt.Sprintf("stores the decision with step %d", next)
 	}
 	return ""

@@ -89,8 +89,8 @@ func ifDenied(w engine.Waiting, step int64, ahead outlook) string {
 }
 
 func joined(text, then string) string {
-	if then == "" {
-		return text
+	if text == "" || then == "" {
+		return text + then
 	}
 	return text + ", " + then
 }

@@ -8,20 +8,24 @@ import (
 // Plan is what an action would do, computed without touching anything. Its
 // JSON is the contract of `flowtui plan`.
 type Plan struct {
-	Run      string        `json:"run"`
-	Action   string        `json:"action"` // recover, resume, start, none
-	Version  string        `json:"version"`
-	Replay   []Call        `json:"replay"`
-	Rerun    []Call        `json:"rerun"`
-	InDoubt  []Call        `json:"in_doubt"`
-	Decision *Decision     `json:"decision"`
-	Lease    *Lease        `json:"lease"`
-	Blocked  *string       `json:"blocked"` // a sentence when the action would be refused
-	Hint     string        `json:"-"`       // what would unblock it
-	Row      Row           `json:"-"`
-	Claims   string        `json:"-"` // "claims step 3 as segment 2; the old worker is cut off"
-	Then     string        `json:"-"` // what follows: "then send", "then the run ends"
-	Review   []ReviewEntry `json:"-"` // everything that is being approved or asked
+	Run      string    `json:"run"`
+	Action   string    `json:"action"` // recover, resume, start, none
+	Version  string    `json:"version"`
+	Replay   []Call    `json:"replay"`
+	Rerun    []Call    `json:"rerun"`
+	Runs     []Call    `json:"runs"` // run for the first time, their approval is stored
+	InDoubt  []Call    `json:"in_doubt"`
+	Decision *Decision `json:"decision"`
+	Lease    *Lease    `json:"lease"`
+	Blocked  *string   `json:"blocked"` // a sentence when the action would be refused
+	Hint     string    `json:"-"`       // what would unblock it
+	// Undecided is why a recovery would be refused for its calls in doubt, ""
+	// when that is not the reason. A resolution or Request.RerunInDoubt passes.
+	Undecided string        `json:"-"`
+	Row       Row           `json:"-"`
+	Claims    string        `json:"-"` // "claims step 3 as segment 2; the old worker is cut off"
+	Then      string        `json:"-"` // what follows: "then send", "then the run ends"
+	Review    []ReviewEntry `json:"-"` // everything that is being approved or asked
 }
 
 // ReviewEntry is one open approval, interrupt or in-doubt call in full.
@@ -79,7 +83,7 @@ type Request struct {
 	NotRun       bool            // resolve: the call did not run
 	NoRun        bool            // store the decision only
 	RerunInDoubt bool
-	Takeover     bool
+	Takeover     bool // recover, resolve: also while another worker's lease is live
 }
 
 // Outcome is what became of a request. Its JSON is the contract of approve,

@@ -142,7 +142,8 @@ func (a *app) progress(p viewer.Progress) {
 // copy.
 func (a *app) undecided(ctx context.Context, s *session, ref viewer.Ref, p viewer.Problem) error {
 	var commands []string
-	if plan, err := s.Plan(ctx, ref, false); err == nil { // else the problem says enough
+	// Of a run that somebody works on nothing is to be said yet.
+	if plan, err := s.Plan(ctx, ref, false); err == nil && plan.Lease == nil {
 		for _, c := range plan.InDoubt {
 			settle := viewer.Request{Ref: ref, Action: viewer.Resolve, Target: c.ID, NotRun: true}
 			commands = append(commands, s.Command(settle))

@@ -63,29 +63,30 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 		return nil, err
 	}
 	var specs []string
-	locations := map[string]string{}
+	locations, production := map[string]string{}, map[string]bool{}
 	for _, t := range targets {
 		if t.named() && !create && !storeExists(t.location) {
 			return nil, problem("not-found", "the config file says where it is", "context %s: there is nothing at %s", t.spec, t.location)
 		}
 		specs = append(specs, t.spec)
-		locations[t.spec] = t.location
+		locations[t.spec], production[t.spec] = t.location, t.context.Production
 	}
 	memory := newSeen(a.now)
 	svc, err := viewer.Attach(ctx, specs, viewer.Options{
-		Formats:  formats(locations, create),
-		Keys:     ring,
-		Flows:    flows,
-		Owner:    settings.Owner,
-		Identity: stores.Identity{User: settings.User, Principal: settings.Principal},
-		By:       operator(settings.User),
-		ReadOnly: settings.ReadOnly,
-		Raw:      a.global.json,
-		Worker:   worker(operator(settings.User)),
-		LeaseTTL: a.global.lease,
-		Command:  "flowtui",
-		KeyFlags: a.global.repeated(),
-		Memory:   memory,
+		Formats:    formats(locations, create),
+		Keys:       ring,
+		Flows:      flows,
+		Owner:      settings.Owner,
+		Identity:   stores.Identity{User: settings.User, Principal: settings.Principal},
+		By:         operator(settings.User),
+		ReadOnly:   settings.ReadOnly,
+		Production: production,
+		Raw:        a.global.json,
+		Worker:     worker(operator(settings.User)),
+		LeaseTTL:   a.global.lease,
+		Command:    "flowtui",
+		KeyFlags:   a.global.repeated(),
+		Memory:     memory,
 	})
 	if err != nil {
 		return nil, err

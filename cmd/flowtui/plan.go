@@ -22,12 +22,22 @@ func newPlanCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				p = undecided(p)
 				return a.result(p, func(w io.Writer) { a.plan(w, p) })
 			})
 		},
 	}
 	addReveal(cmd, &reveal)
 	return cmd
+}
+
+// undecided makes calls in doubt a reason why the action is blocked: on the
+// command line, which has no form that asks about them, it is one.
+func undecided(p viewer.Plan) viewer.Plan {
+	if p.Undecided != "" {
+		p.Blocked, p.Hint = &p.Undecided, ""
+	}
+	return p
 }
 
 // plan says in words what an action would do, all of it.
@@ -39,6 +49,7 @@ func (a *app) plan(w io.Writer, p viewer.Plan) {
 	}
 	callLines(w, "replays", p.Replay)
 	callLines(w, "reruns", p.Rerun)
+	callLines(w, "runs", p.Runs)
 	callLines(w, "in doubt", p.InDoubt)
 	if p.Then != "" {
 		fmt.Fprintf(w, "           %s\n", p.Then)

@@ -31,6 +31,7 @@ func newResolveCommand(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&result, "result", "", "it ran, and this was the result, as `JSON`")
 	f.BoolVar(&req.NotRun, "not-run", false, "it did not run")
+	f.BoolVar(&req.Takeover, "takeover", false, "also while another worker's lease is live: its call may still be running")
 	f.StringVar(&req.Note, "note", "", "how you know, for the log")
 	addVersion(cmd, &req)
 	return cmd

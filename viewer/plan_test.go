@@ -1,0 +1,72 @@
+package viewer
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// A call whose approval is stored runs for the first time: the plan names it.
+func TestPlanNamesApprovedCalls(t *testing.T) {
+	b := newBench(t)
+	b.start("tickets", "order-9")
+	s := b.service()
+	ref := s.Find("order-9", "")
+	if p := get[Plan](t)(s.Plan(t.Context(), ref, false)); len(p.Runs) != 0 {
+		t.Errorf("before it is approved: %+v", p.Runs)
+	}
+	get[Outcome](t)(s.Act(t.Context(), Request{Ref: ref, Action: Approve, NoRun: true}, nil))
+	p := get[Plan](t)(s.Plan(t.Context(), ref, false))
+	if len(p.Runs) != 1 || p.Runs[0].ID != "pay.1" || p.Runs[0].Tool != "charge_card" || p.Action != engine.PlanRecover {
+		t.Errorf("%+v", p)
+	}
+	if want := "runs charge_card (pay.1, approved by ada) for the first time, then send"; !strings.HasPrefix(p.Then, want) {
+		t.Errorf("then: %q", p.Then)
+	}
+	if text := asText(t, p); !strings.Contains(text, `"runs": [`) || strings.Contains(text, "4242424242424242") {
+		t.Errorf("%s", text)
+	}
+}
+
+// A recovery is refused while a call is in doubt, and the plan promises nothing else.
+func TestPlanOfCallsInDoubt(t *testing.T) {
+	b := newBench(t)
+	b.crash("mail", "order-7")
+	s := b.service(func(o *Options) { o.Flows = nil }) // to resolve needs no flow
+	p := get[Plan](t)(s.Plan(t.Context(), s.Find("order-7", ""), false))
+	if want := "email_tickets may or may not have run: say what happened with resolve, or run it again with --rerun-in-doubt"; p.Undecided != want {
+		t.Errorf("undecided: %q", p.Undecided)
+	}
+	if !strings.HasPrefix(p.Claims, "claims nothing while a call is in doubt") {
+		t.Errorf("claims: %q", p.Claims)
+	}
+}
+
+// A call of a live worker is under way, not in doubt.
+func TestNothingIsInDoubtWhileAWorkerIsOnIt(t *testing.T) {
+	b := newBench(t)
+	b.crash("mail", "order-7")
+	k := stores.Key{Owner: "default", Run: "order-7"}
+	get[stores.Lease](t)(b.store.Acquire(t.Context(), k, "worker-2", time.Minute, false))
+	s := b.service()
+	ref := s.Find("order-7", "")
+	p := get[Plan](t)(s.Plan(t.Context(), ref, false))
+	if p.Undecided != "" || p.Blocked == nil || !strings.Contains(*p.Blocked, "worker-2") {
+		t.Errorf("undecided %q, blocked %v", p.Undecided, p.Blocked)
+	}
+	_, err := s.Act(t.Context(), Request{Ref: ref, Action: Recover}, nil)
+	if x := s.Explain(err); x.Exit() != 4 || !strings.Contains(x.Message, "worker-2") {
+		t.Errorf("recover: %+v", x)
+	}
+	_, err = s.Act(t.Context(), Request{Ref: ref, Action: Resolve, NotRun: true}, nil)
+	if x := s.Explain(err); x.Exit() != 4 || !strings.Contains(x.Message, "worker-2") {
+		t.Errorf("resolve: %+v", x)
+	}
+	o := get[Outcome](t)(s.Act(t.Context(), Request{Ref: ref, Action: Resolve, NotRun: true, Takeover: true}, nil))
+	if o.Status != "running" {
+		t.Errorf("resolve with takeover: %+v", o)
+	}
+}
