@@ -106,6 +106,14 @@ type Filter struct {
 	Clear key.Binding
 }
 
+// Moves lists the keys that only move. Typed fast, several of them may arrive
+// in one piece.
+func (m Map) Moves() []key.Binding {
+	d := m.Detail
+	own := []key.Binding{d.Left, d.Right, d.Before, d.After, d.Tabs.Prev, d.Tabs.Next}
+	return join(m.List.Nav.Bindings(), d.Nav.Bindings(), own)
+}
+
 // Hint is a binding as shown to the user right now.
 type Hint struct {
 	key.Binding

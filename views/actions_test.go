@@ -15,7 +15,7 @@ func TestResolveItRanTakesJSON(t *testing.T) {
 	x := start(t, 80, 24)
 	x.keys("e")
 	x.settle()
-	x.keys("enter", "s", "e", "n", "t", "enter")
+	x.keys("enter", "s", "e", "n", "t", "enter", pause)
 	x.sees("not JSON", "enter it ran: not yet, the result is not JSON")
 	x.golden("resolve_notjson_80x24")
 	x.keys("enter")
@@ -74,7 +74,9 @@ func TestRecoverShowsStagesAndOutcome(t *testing.T) {
 	x.keys("enter")
 	x.sees("recovered and done in segment 3", "claimed step 3", "enter close")
 	x.golden("recovered_80x24")
-	x.keys("enter")
+	x.keys("enter") // bounced: what became of it must be seen
+	x.sees("enter close")
+	x.keys(pause, "enter")
 	x.seesNot("enter close")
 	same(t, x.backend.Acted, []viewer.Request{{Ref: viewstest.Ref("sync-2"), Action: viewer.Recover, Version: "sync-2@2"}})
 }
@@ -99,6 +101,10 @@ func TestLiveRunTakesATakeover(t *testing.T) {
 	x.keys("R")
 	x.settle()
 	x.keys("j", "enter")
+	x.sees("cut off worker-2, which is alive? enter takes over, esc goes back")
+	x.keys("enter")
+	same(t, len(x.backend.Acted), 0)
+	x.keys(pause, "enter")
 	if r := x.backend.Acted[0]; !r.Takeover {
 		t.Fatalf("%+v", r)
 	}
@@ -126,9 +132,12 @@ func TestFailureKeepsWhatWasTyped(t *testing.T) {
 	})
 	x.keys("j", "a")
 	x.settle()
-	x.keys("tab", "o", "k", "enter", "enter")
+	x.keys("tab", "o", "k", "enter", pause, "enter")
 	x.sees("the disk is full", "make room", "note ok")
 	x.backend.ActErr = nil
+	x.keys("enter") // the same key, held down
+	same(t, len(x.backend.Acted), 1)
+	x.settle()
 	x.keys("enter")
 	same(t, len(x.backend.Acted), 2)
 	same(t, x.backend.Acted[1].Note, "ok")
@@ -172,7 +181,7 @@ func TestEscWhileRunningLeavesTheActionAlone(t *testing.T) {
 	x.keys("esc")
 	x.sees("the action on order-9 goes on", "Needs you")
 	x.keys("q")
-	x.sees("an action is still under way")
+	x.sees("q again cuts the running tool off")
 	close(x.backend.Hold)
 	<-done
 	for _, m := range msgs {
@@ -207,7 +216,7 @@ func TestDeadStoreKeepsRowsAndRefusesActions(t *testing.T) {
 	x.sees("demo.db is locked (since 09:30:00), trying again in 5s; no actions until then.", "order-7", "last read 0s ago")
 	x.keys("e")
 	x.sees("order-7: the store cannot be read: demo.db is locked")
-	x.wait(3 * time.Second)
+	x.wait(3*time.Second - typing)
 	x.sees("last read 3s ago", "trying again in 2s")
 	x.golden("runs_dead_80x24")
 	x.backend.Err = nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views/theme"
+	"github.com/flowtui/flowtui/views/widget"
 )
 
 // ask makes the command for one request: it calls f under the screen's context
@@ -114,14 +115,16 @@ func tick() tea.Cmd {
 	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return tickMsg(t) })
 }
 
-// copyText puts text into the clipboard; what names it in the notice.
-func copyText(s *shared, text, what string) tea.Cmd {
+// copyText sends text to the clipboard. Whether the terminal took it is not
+// known, so the notice says what was done, and with what text.
+func copyText(s *shared, text string) tea.Cmd {
 	return func() tea.Msg {
 		if s.clipboard == nil {
 			return noticeMsg{"there is no clipboard here", theme.Attention}
 		}
 		s.clipboard(text)
-		return noticeMsg{"copied " + what, theme.OK}
+		start := widget.Cut(widget.Plain(text), 30, s.styles.Ellipsis)
+		return noticeMsg{"sent to the terminal's clipboard (OSC 52): " + start, theme.OK}
 	}
 }
 

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,12 +84,14 @@ type picker struct {
 	option int // of the choices of the form
 	text   *widget.Field
 	focus  bool
+	stands string // how the run stands, one sentence
 }
 
 // fill takes the open things of the plan. The chosen one stays chosen by its
 // id; when it is gone, one has to choose again.
 func (p *picker) fill(plan viewer.Plan) {
 	id := p.entry().ID
+	p.stands = cmp.Or(plan.Row.Why, "the run is "+plan.Row.Status)
 	p.open = slices.DeleteFunc(slices.Clone(plan.Review), func(e viewer.ReviewEntry) bool { return e.Type != p.kind })
 	at := slices.IndexFunc(p.open, func(e viewer.ReviewEntry) bool { return e.ID == id })
 	if at < 0 {
@@ -115,7 +118,7 @@ func (p *picker) subject() string {
 func (p *picker) refusal(bool) string {
 	switch {
 	case len(p.open) == 0:
-		return "there is nothing of this kind to decide any more"
+		return "nothing is open here any more"
 	case !p.picked:
 		return "choose one first"
 	}
@@ -172,8 +175,16 @@ func (p *picker) blur()                { p.focus = false }
 func (p *picker) hints() []keymap.Hint { return nil }
 func (p *picker) value() string        { return strings.TrimSpace(p.text.Value()) }
 
+// nothing says that there is nothing to decide, and why: somebody was faster.
+func (p *picker) nothing() string {
+	return "nothing is open here any more: " + p.stands
+}
+
 // list shows the open things, each with what tells it from the others.
 func (p *picker) list(width int) []string {
+	if len(p.open) == 0 {
+		return widget.Wrap(p.nothing(), width)
+	}
 	lines := []string{fmt.Sprintf("%d are open. Which one?", len(p.open))}
 	for i, e := range p.open {
 		what := string(e.Args)
@@ -197,11 +208,15 @@ func (p *picker) choice(text string, on bool, width int) string {
 
 // labelledField is the text field behind a word.
 func (p *picker) labelledField(label, hint string, width, height int) []string {
-	head := label + " "
-	if !p.focus && p.text.Value() == "" {
-		return []string{widget.Fit(head+p.styles.Muted.Render(hint), width, p.styles.Ellipsis)}
+	return fieldLines(p.styles, p.text, p.focus, label+" ", hint, width, height)
+}
+
+// fieldLines draw a text field behind a word, and a hint while it is empty.
+func fieldLines(st *theme.Styles, f *widget.Field, focus bool, head, hint string, width, height int) []string {
+	if !focus && f.Value() == "" {
+		return []string{widget.Fit(head+st.Muted.Render(hint), width, st.Ellipsis)}
 	}
-	lines := p.text.View(max(1, width-widget.Width(head)), height, p.focus)
+	lines := f.View(max(1, width-widget.Width(head)), height, focus)
 	for i := range lines {
 		if i > 0 {
 			head = widget.Space(widget.Width(head))

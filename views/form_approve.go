@@ -46,6 +46,7 @@ func (f *approveForm) inputs(width int) []string {
 	}
 	lines := f.labelledField("note", "tab types one", width, 3)
 	if f.denying {
+		lines = append(lines, sentence(f.shared, "deny", f.entry().IfNo, width)...) // its place above may be off the screen
 		lines = append(lines, f.styles.Tone(theme.Danger).Render("deny it? enter denies, esc goes back"))
 	}
 	return lines

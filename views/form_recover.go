@@ -18,6 +18,7 @@ type recoverForm struct {
 	picker
 	plan viewer.Plan
 	ways []way
+	sure bool // the way under the cursor was chosen once, see way.twice
 }
 
 // way is one way to recover.
@@ -26,19 +27,22 @@ type way struct {
 	verb            string
 	enter           reaction
 	rerun, takeover bool
+	twice           string // what is asked before it is done, "" for what is safe
 }
 
 // fill works out the ways. The first one is always safe.
 func (f *recoverForm) fill(p viewer.Plan) {
-	f.plan, f.picked, f.ways = p, true, nil
+	f.plan, f.picked, f.ways, f.sure = p, true, nil, false
 	leave := way{text: "leave it, recover nothing", verb: "leave it", enter: leaves}
 	switch {
 	case f.alive():
-		f.ways = []way{leave, {text: "take it over: " + p.Lease.Holder + " is cut off", verb: "take over", takeover: true}}
+		f.ways = []way{leave, {text: "take it over: " + p.Lease.Holder + " is cut off", verb: "take over", takeover: true,
+			twice: "cut off " + p.Lease.Holder + ", which is alive? enter takes over, esc goes back"}}
 	case len(p.InDoubt) > 0:
 		f.ways = []way{
 			{text: "say first what happened to what is in doubt", verb: "go on", enter: resolvesFirst},
-			{text: "run what is in doubt again: it may happen twice", verb: "recover, run again", rerun: true},
+			{text: "run what is in doubt again: it may happen twice", verb: "recover, run again", rerun: true,
+				twice: "it may happen twice: run it again? enter runs it, esc goes back"},
 			leave,
 		}
 	}
@@ -76,15 +80,26 @@ func (f *recoverForm) refusal(bool) string {
 	return ""
 }
 
-func (f *recoverForm) enter() reaction { return f.way().enter }
+func (f *recoverForm) enter() reaction {
+	if w := f.way(); w.twice != "" && !f.sure {
+		return handled
+	}
+	return f.way().enter
+}
+
+func (f *recoverForm) handle() { f.sure = true }
+
+func (f *recoverForm) deeper() bool { return f.sure }
+
+func (f *recoverForm) back() { f.sure = false }
 
 func (f *recoverForm) key(msg tea.KeyMsg) {
 	k := f.keys.Sheet
 	switch {
 	case key.Matches(msg, k.Up):
-		f.option = max(0, f.option-1)
+		f.option, f.sure = max(0, f.option-1), false
 	case key.Matches(msg, k.Down):
-		f.option = max(0, min(f.option+1, len(f.ways)-1))
+		f.option, f.sure = max(0, min(f.option+1, len(f.ways)-1)), false
 	}
 }
 
@@ -107,10 +122,13 @@ func (f *recoverForm) content(width int) []string {
 	for _, c := range p.Rerun {
 		lines = append(lines, f.call(theme.Accent, f.styles.Badge(viewer.Recovered).Symbol, "rerun", c, width))
 	}
+	for _, c := range p.Runs {
+		lines = append(lines, f.call(theme.Accent, f.styles.Badge(viewer.Running).Symbol, "run", c, width))
+	}
 	for _, c := range p.InDoubt {
 		lines = append(lines, f.call(theme.Danger, f.styles.Badge(viewer.InDoubt).Symbol, "doubt", c, width))
 	}
-	if len(p.Replay)+len(p.Rerun)+len(p.InDoubt) == 0 {
+	if len(p.Replay)+len(p.Rerun)+len(p.Runs)+len(p.InDoubt) == 0 {
 		lines = append(lines, "no call was under way")
 	}
 	if d := p.Decision; d != nil {
@@ -127,6 +145,8 @@ func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, 
 		text = "started " + c.Started.Format("15:04:05") + ", no result, not idempotent"
 	case what == "doubt":
 		text = c.Why
+	case what == "run":
+		text = "approved, runs for the first time"
 	case what == "rerun" && c.Idempotent:
 		text = "idempotent, runs again"
 	case what == "rerun":
@@ -146,6 +166,11 @@ func (f *recoverForm) inputs(width int) []string {
 	var lines []string
 	for i, w := range f.ways {
 		lines = append(lines, f.choice(w.text, i == f.option, width))
+	}
+	if f.sure {
+		for _, l := range widget.Wrap(f.way().twice, width) {
+			lines = append(lines, f.styles.Tone(theme.Danger).Render(l))
+		}
 	}
 	return lines
 }

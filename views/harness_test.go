@@ -107,14 +107,35 @@ func result(cmd tea.Cmd) (tea.Msg, bool) {
 	}
 }
 
-// keys types keys, by name, and does what follows from each.
+// keys types keys, by name, one after the other, and does what follows from each.
 func (x *harness) keys(names ...string) {
+	x.Helper()
+	for _, n := range names {
+		if n == pause {
+			x.settle()
+			continue
+		}
+		x.now = x.now.Add(typing)
+		x.press(n)
+		x.run()
+	}
+}
+
+// burst types keys without any time between them.
+func (x *harness) burst(names ...string) {
 	x.Helper()
 	for _, n := range names {
 		x.press(n)
 		x.run()
 	}
 }
+
+const (
+	// typing is the time from key to key of somebody who types fast.
+	typing = 200 * time.Millisecond
+	// pause among keys is the moment that a person needs to look.
+	pause = "pause"
+)
 
 // press types a key and leaves pending what follows.
 func (x *harness) press(name string) { x.send(keyMsg(name)) }

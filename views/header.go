@@ -26,8 +26,21 @@ func header(s *shared, missing, fresh string, width int) string {
 		left += s.styles.Strong.Render(widget.Plain(storeNames(s))) + fmt.Sprintf("  %d stores", len(infos))
 	}
 	right := access + widget.Plain(fresh) + " "
+	for _, word := range productionWords {
+		if !production(s) {
+			break
+		}
+		marked := s.styles.Tone(theme.Danger).Render(word) + "  " + right
+		if word == productionWords[len(productionWords)-1] || widget.Width(left+marked)+1 <= width {
+			right = marked
+			break
+		}
+	}
 	return widget.Ends(left, right, width, s.styles.Ellipsis)
 }
+
+// productionWords mark a production store; the last one is for narrow windows.
+var productionWords = [...]string{"PRODUCTION", "prod"}
 
 // access says whether one can write.
 func access(s *shared) string {

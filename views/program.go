@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 
 	"github.com/aymanbagabas/go-osc52/v2"
@@ -31,16 +32,19 @@ func Run(ctx context.Context, d Deps, opts ...tea.ProgramOption) error {
 }
 
 // TerminalClipboard copies through the terminal (OSC 52), also over ssh and
-// from within tmux or screen.
-func TerminalClipboard(out *os.File, getenv func(string) string) func(string) {
+// from within tmux or screen. tmux takes the sequence itself with set-clipboard
+// on, and hands a wrapped one on with allow-passthrough on; which of the two is
+// on cannot be seen from here, so both are sent.
+func TerminalClipboard(out io.Writer, getenv func(string) string) func(string) {
 	return func(text string) {
 		seq := osc52.New(text)
+		all := seq.String()
 		switch {
 		case getenv("TMUX") != "":
-			seq = seq.Tmux()
+			all += seq.Tmux().String()
 		case getenv("STY") != "":
-			seq = seq.Screen()
+			all = seq.Screen().String()
 		}
-		_, _ = seq.WriteTo(out) // a terminal without OSC 52 ignores it
+		_, _ = io.WriteString(out, all) // a terminal without OSC 52 ignores it
 	}
 }

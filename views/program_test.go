@@ -38,6 +38,7 @@ func TestProgramApproves(t *testing.T) {
 	time.Sleep(time.Second) // a sheet takes no key before it was seen
 	p.Send(keyMsg("enter"))
 	until(t, p.Output(), "approved, the run is done")
+	time.Sleep(time.Second) // nor that it ends
 	p.Send(keyMsg("enter"))
 	p.Send(keyMsg("q"))
 	p.WaitFinished(t, teatest.WithFinalTimeout(10*time.Second))

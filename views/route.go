@@ -19,12 +19,13 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 	front := a.front().screen
 	a.notice = noticeMsg{}
 	if front.Typing() {
+		a.pace.note(msg, a.now())
 		return front.Update(msg)
 	}
 	if cmd, ok := a.filterBurst(msg); ok {
 		return cmd
 	}
-	msgs, pasted := a.burst.keys(msg, a.now())
+	msgs, pasted := a.pace.keys(msg, a.now(), a.keys.Moves())
 	if pasted {
 		a.tell(noticeMsg{"pasted text does nothing here", theme.Attention})
 		return nil
@@ -39,7 +40,7 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 // filterBurst handles "/" that arrives in one piece with the text that was
 // typed after it, as it does over a slow line.
 func (a *App) filterBurst(msg tea.KeyMsg) (tea.Cmd, bool) {
-	if msg.Paste || msg.Type != tea.KeyRunes || len(msg.Runes) < 2 || a.burst.follows(a.now()) {
+	if msg.Paste || msg.Type != tea.KeyRunes || len(msg.Runes) < 2 || a.pace.pasting(a.now()) {
 		return nil, false
 	}
 	first := tea.KeyMsg{Type: tea.KeyRunes, Runes: msg.Runes[:1]}
@@ -50,6 +51,7 @@ func (a *App) filterBurst(msg tea.KeyMsg) (tea.Cmd, bool) {
 	if !a.front().screen.Typing() {
 		return open, true
 	}
+	a.pace.note(msg, a.now())
 	rest := a.front().screen.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: msg.Runes[1:]})
 	return tea.Batch(open, rest), true
 }
@@ -78,7 +80,7 @@ func (a *App) command(msg tea.KeyMsg) tea.Cmd {
 func (a *App) quit() tea.Cmd {
 	if a.acting > 0 && !a.leaving {
 		a.leaving = true
-		a.tell(noticeMsg{"an action is still under way here: q again leaves it to recovery", theme.Attention})
+		a.tell(noticeMsg{"q again cuts the running tool off; if not idempotent, its call is then in doubt", theme.Attention})
 		return nil
 	}
 	return tea.Quit
@@ -92,7 +94,7 @@ func (a *App) outcome(msg outcomeMsg) tea.Cmd {
 			return tea.Batch(l.screen.Update(msg), a.broadcast(changedMsg{}))
 		}
 	}
-	a.tell(noticeMsg{msg.Run + ": " + msg.Outcome.Outcome, theme.OK})
+	a.tell(noticeMsg{msg.Run + ": " + msg.Outcome.Outcome, outcomeTone(msg.Outcome)})
 	if msg.Problem != nil {
 		a.tell(noticeMsg{msg.Run + ": " + msg.Problem.Message, theme.Danger})
 	}
@@ -154,39 +156,4 @@ func (a *App) aside(msg asideMsg) {
 	if seen && a.notice.Text == "" {
 		a.tell(noticeMsg{msg.Text, theme.Muted})
 	}
-}
-
-// burst tells typed keys from text that was pasted into a terminal that does
-// not mark pastes. Such text arrives as one message of several different
-// characters, and what follows at once belongs to it.
-type burst struct{ until time.Time }
-
-// pasteTail is how long keys after pasted text still belong to it.
-const pasteTail = 150 * time.Millisecond
-
-// follows reports that a key at now still belongs to pasted text.
-func (b *burst) follows(now time.Time) bool { return now.Before(b.until) }
-
-// keys gives the single keys of a message: a key that was held down arrives as
-// several equal characters. It reports true for text that was pasted.
-func (b *burst) keys(msg tea.KeyMsg, now time.Time) ([]tea.KeyMsg, bool) {
-	if msg.Paste {
-		return nil, true
-	}
-	if b.follows(now) {
-		b.until = now.Add(pasteTail)
-		return nil, true
-	}
-	if msg.Type != tea.KeyRunes || len(msg.Runes) < 2 {
-		return []tea.KeyMsg{msg}, false
-	}
-	msgs := make([]tea.KeyMsg, 0, len(msg.Runes))
-	for _, r := range msg.Runes {
-		if r != msg.Runes[0] {
-			b.until = now.Add(pasteTail)
-			return nil, true
-		}
-		msgs = append(msgs, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
-	}
-	return msgs, false
 }

@@ -24,7 +24,7 @@ func (r *runScreen) key(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, g.Refresh):
 		return tea.Batch(r.readDetail(), r.tab().read(true))
 	case key.Matches(msg, g.Copy):
-		return copyText(r.shared, r.ref.Run, "the run id")
+		return copyText(r.shared, r.ref.Run)
 	case key.Matches(msg, k.Tabs.Prev):
 		return r.choose(r.at - 1)
 	case key.Matches(msg, k.Tabs.Next):

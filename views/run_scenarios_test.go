@@ -77,7 +77,7 @@ func TestScenario26RunFromTheFuture(t *testing.T) {
 	t.Parallel()
 	x := start(t, 80, 24, viewstest.Recovered, func(b *viewstest.Backend) {
 		d := b.Details[viewstest.Ref("order-7")]
-		d.Updated = viewstest.Now.Add(10 * time.Minute)
+		d.Updated = viewstest.Now.Add(10*time.Minute + time.Second)
 		d.History[2].Nodes[0].Ended = viewstest.Clock(-600)
 		d.History[3].Time = viewstest.Clock(-3600)
 		b.Details[viewstest.Ref("order-7")] = d

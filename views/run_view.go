@@ -31,7 +31,11 @@ func (r *runScreen) head() []string {
 	if row.User != "" && row.Owner == "default" {
 		who = []string{row.Flow, row.User, thread(row.Thread)}
 	}
-	name := " " + r.styles.Title.Render(widget.Plain(row.Run)) + "  " + widget.Plain(strings.Join(nonEmpty(who...), "  "))
+	name := " " + r.styles.Title.Render(widget.Plain(row.Run)) + "  "
+	if row.Ref = r.ref; storeInfo(r.shared, row).Production {
+		name += r.styles.Tone(theme.Danger).Render("PRODUCTION") + "  "
+	}
+	name += widget.Plain(strings.Join(nonEmpty(who...), "  "))
 	fresh := widget.Plain(r.freshness()) + " "
 	if !r.detail.loaded {
 		return []string{widget.Ends(name, fresh, r.width, r.styles.Ellipsis)}

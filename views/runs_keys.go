@@ -76,7 +76,7 @@ func (r *runs) rowKey(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, k.Open):
 		return r.push(func(e *env) Screen { return newRunScreen(e, row.Ref) })
 	case key.Matches(msg, r.keys.Global.Copy):
-		return copyText(r.shared, row.Ref.Run, row.Run)
+		return copyText(r.shared, row.Ref.Run)
 	case key.Matches(msg, k.Verify):
 		return r.verifyRow(row)
 	}

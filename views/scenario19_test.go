@@ -95,7 +95,7 @@ func TestScenario19DenyTakesTwoKeysAndANote(t *testing.T) {
 	x.golden("deny_80x24")
 	x.keys("esc")
 	x.seesNot("deny it?")
-	x.keys("ctrl+d", "tab", "n", "o", "ctrl+d", "enter", "enter")
+	x.keys("ctrl+d", "tab", "n", "o", "ctrl+d", "enter", pause, "enter")
 	same(t, x.backend.Acted, []viewer.Request{{Ref: viewstest.Ref("order-9"), Action: viewer.Deny, Target: "pay.1", Version: "order-9@2", Note: "no"}})
 }
 
@@ -122,7 +122,7 @@ func TestScenario16OneOfSeveralIsChosenFirst(t *testing.T) {
 	x.keys("j", "enter")
 	x.sees("Pay 100?")
 	x.seesNot("Pay 10?", "Pay 1000?")
-	x.keys("j", "enter")
+	x.keys(pause, "j", "enter")
 	same(t, x.backend.Acted, []viewer.Request{{Ref: viewstest.Ref("trip-2"), Action: viewer.Answer, Target: "ask.1", Version: "trip-2@2", Value: []byte(`"no"`)}})
 }
 

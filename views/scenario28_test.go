@@ -126,7 +126,7 @@ func TestScenario28ChangedRunMustBeReadAgain(t *testing.T) {
 	x.keys("r")
 	x.seesNot("changed since")
 	x.keys("enter")
-	x.sees("look, then press again")
+	x.sees("look, then press enter again")
 	x.settle()
 	x.keys("enter")
 	same(t, x.backend.Acted[0].Version, "order-9@3")

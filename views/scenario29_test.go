@@ -25,9 +25,7 @@ func TestScenario29PasteInTheListDoesNothing(t *testing.T) {
 func TestScenario29UnmarkedPasteInTheListDoesNothing(t *testing.T) {
 	t.Parallel()
 	x := start(t, 80, 24)
-	for _, k := range []string{"yes", "enter", "y", "enter", "a", "enter", "q", "enter"} {
-		x.keys(k)
-	}
+	x.burst("yes", "enter", "y", "enter", "a", "enter", "q", "enter")
 	if x.quit || len(x.copied) > 0 {
 		t.Fatal("the paste did something")
 	}
@@ -63,7 +61,7 @@ func TestScenario29PasteInATextFieldIsText(t *testing.T) {
 	x.paste("yes\r\ny\na\nq")
 	same(t, len(x.backend.Acted), 0)
 	x.sees("yes", "enter done")
-	x.keys("q", "?", "enter", "enter")
+	x.keys("q", "?", "enter", pause, "enter")
 	same(t, string(x.backend.Acted[0].Value), `"yes\ny\na\nqq?"`)
 }
 

@@ -60,6 +60,7 @@ type shared struct {
 	live      bool   // change notices arrive
 	notLive   string // why not
 	acting    int    // actions under way
+	pace      pace   // of the keys
 	nav       navigator
 }
 

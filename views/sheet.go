@@ -13,9 +13,10 @@ const (
 	// openGrace is how long a sheet that was just opened ignores keys: they
 	// were meant for what was there before.
 	openGrace = 250 * time.Millisecond
-	// planGrace is how long a plan must have been on the screen before it can
-	// be confirmed.
-	planGrace = 400 * time.Millisecond
+	// grace is how long nothing may be typed before enter acts, after the sheet
+	// came to ask something else than before. It is longer than the pause after
+	// which a key that is held down comes again.
+	grace = 700 * time.Millisecond
 )
 
 // stage is how far a sheet is.
@@ -50,6 +51,11 @@ type sheet struct {
 	outcome  viewer.Outcome
 
 	opened, planned time.Time
+	calm            time.Time     // before this, enter does nothing
+	early           bool          // the last key came before that
+	name            *widget.Field // the run id, typed for a production store
+	naming          bool          // and it has the focus
+	breaks          int           // new lines of pasted text, not in the field yet
 	pane            widget.TextPane
 	shown           paneText
 	drawn           string // what the pane was drawn from
@@ -65,7 +71,9 @@ type paneText struct {
 }
 
 func newSheet(e *env, row viewer.Row, a viewer.Action) Screen {
-	return &sheet{env: e, row: row, form: newForm(e, a), opened: e.now()}
+	s := &sheet{env: e, row: row, form: newForm(e, a), opened: e.now(), name: widget.NewField(e.styles, maxText, false)}
+	s.guard()
+	return s
 }
 
 // Init reads the plan.
@@ -75,7 +83,7 @@ func (s *sheet) Init() tea.Cmd { return s.readPlan() }
 func (s *sheet) Title() string { return s.form.verb() }
 
 // Typing implements Screen.
-func (s *sheet) Typing() bool { return s.stage == asking && s.form.typing() }
+func (s *sheet) Typing() bool { return s.stage == asking && (s.naming || s.form.typing()) }
 
 // Update implements Screen.
 func (s *sheet) Update(msg tea.Msg) tea.Cmd {

@@ -1,17 +1,24 @@
 package views
 
 import (
+	"strings"
+
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/flowtui/flowtui/keymap"
 	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views/theme"
+	"github.com/flowtui/flowtui/views/widget"
 )
 
 func (s *sheet) key(msg tea.KeyMsg) tea.Cmd {
 	defer s.arrange()
 	k := s.keys.Sheet
+	if s.early = s.now().Before(s.calm); s.early {
+		s.guard()
+	}
+	s.early = s.early || s.pace.burst()
 	switch {
 	case s.Typing():
 		return s.text(msg)
@@ -20,10 +27,13 @@ func (s *sheet) key(msg tea.KeyMsg) tea.Cmd {
 	case s.now().Sub(s.opened) < openGrace:
 		return nil
 	case key.Matches(msg, k.Copy):
-		return copyText(s.shared, commandLine(s.shared, s.request()), "the command")
+		return copyText(s.shared, commandLine(s.shared, s.request()))
 	case s.scroll(msg):
 		return nil
 	case s.stage == ended && key.Matches(msg, k.Confirm):
+		if s.early {
+			return nil // it is of the key that confirmed
+		}
 		return s.leave()
 	case s.stage == asking:
 		return s.decide(msg)
@@ -50,15 +60,29 @@ func (s *sheet) decide(msg tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
+// guard lets enter do nothing until no key came for a while. Every key before
+// that begins the wait anew, so neither a key that bounces or is held down nor
+// pasted text confirms what a person has not looked at.
+func (s *sheet) guard() { s.calm = s.now().Add(grace) }
+
 func (s *sheet) enter() tea.Cmd {
+	if s.early {
+		return notice("look, then press enter again", theme.Attention)
+	}
 	switch s.form.enter() {
 	case handled:
 		s.form.handle()
+		s.guard()
 		return nil
 	case leaves:
 		return s.leave()
 	case resolvesFirst:
 		return s.resolveInstead()
+	}
+	if s.refusal() == "" && s.unnamed() {
+		s.naming = true
+		s.guard()
+		return nil
 	}
 	return s.confirm()
 }
@@ -78,6 +102,7 @@ func (s *sheet) esc() tea.Cmd {
 		return notice("the action on "+s.row.Run+" goes on; its end is told here", theme.Attention)
 	case s.stage == asking && s.form.deeper():
 		s.form.back()
+		s.guard()
 		return nil
 	}
 	return s.leave()
@@ -86,14 +111,50 @@ func (s *sheet) esc() tea.Cmd {
 // text hands keys to the text field that has the focus.
 func (s *sheet) text(msg tea.KeyMsg) tea.Cmd {
 	k := s.keys.Text
-	if !msg.Paste && key.Matches(msg, k.Done, k.Leave) {
+	pasting := !msg.Paste && s.pace.pasting(s.now())
+	switch {
+	case pasting && key.Matches(msg, s.keys.Sheet.Confirm):
+		s.breaks++
+		return notice("that enter came with other text: press it again to leave the field", theme.Attention)
+	case !msg.Paste && key.Matches(msg, k.Done, k.Leave):
+		s.breaks, s.naming = 0, false
 		s.form.blur()
+		s.guard()
 		return nil
 	}
-	if refused := s.form.field().Key(msg); refused != "" {
+	if refused := s.insertBreaks(msg, pasting) + s.field().Key(msg); refused != "" {
 		return notice(refused, theme.Attention)
 	}
 	return nil
+}
+
+// insertBreaks puts the new lines before the text that they came before. Those
+// at the end of pasted text are left out. A line may end in two characters.
+func (s *sheet) insertBreaks(msg tea.KeyMsg, pasting bool) string {
+	n := s.breaks
+	s.breaks = 0
+	if n > 0 && key.Matches(msg, s.keys.Text.NewLine) {
+		n--
+	}
+	if n == 0 || !pasting {
+		return ""
+	}
+	return s.field().Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("\n", n)), Paste: true})
+}
+
+// field is the text field that has the focus.
+func (s *sheet) field() *widget.Field {
+	if s.naming {
+		return s.name
+	}
+	return s.form.field()
+}
+
+// unnamed reports that the run id has still to be typed: nothing is done to a
+// production store by a habit of the fingers.
+func (s *sheet) unnamed() bool {
+	typed := strings.TrimSpace(s.name.Value())
+	return storeInfo(s.shared, s.row).Production && typed != s.row.Run && typed != s.row.Ref.Run
 }
 
 // scroll moves the text. Up and down do, unless the form has choices.
@@ -123,8 +184,11 @@ func (s *sheet) choosing() bool { return s.stage == asking && s.form.choices() }
 // confirmHint is what enter does now, or why it does nothing.
 func (s *sheet) confirmHint() keymap.Hint {
 	h := keymap.Hint{Binding: keymap.Titled(s.keys.Sheet.Confirm, s.form.verb())}
-	if s.form.enter() == confirms {
-		h.Off = s.refusal()
+	if s.form.enter() != confirms {
+		return h
+	}
+	if h.Off = s.refusal(); h.Off == "" && s.unnamed() {
+		h.Binding = keymap.Titled(h.Binding, "type the run id")
 	}
 	return h
 }

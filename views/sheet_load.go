@@ -62,6 +62,7 @@ func (s *sheet) show(msg reply[viewer.Plan]) {
 	}
 	s.plan, s.row, s.stale = msg.Value, msg.Value.Row, ""
 	s.planned, s.revealed = s.now(), s.reveal
+	s.guard()
 	s.plans++
 	s.form.fill(s.plan)
 	s.arrange()
@@ -129,8 +130,8 @@ func (s *sheet) confirm() tea.Cmd {
 	if why := s.refusal(); why != "" {
 		return notice(why, theme.Attention)
 	}
-	if s.now().Sub(s.planned) < planGrace {
-		return notice("this just came up: look, then press again", theme.Attention)
+	if s.unnamed() {
+		return nil
 	}
 	s.problem, s.progress, s.outcome = nil, nil, viewer.Outcome{}
 	s.stage = running
@@ -175,7 +176,7 @@ func (s *sheet) refusal() string {
 	switch {
 	case offer.Disabled != "" && !s.form.overrides():
 		return offer.Disabled
-	case s.plan.Blocked != nil && !s.form.overrides() && !offer.StoreOnly:
+	case s.plan.Blocked != nil && !s.form.overrides() && !offer.StoreOnly && !s.form.request().RerunInDoubt:
 		return *s.plan.Blocked
 	}
 	return s.form.refusal(s.pane.Reached())
@@ -196,6 +197,7 @@ func (s *sheet) finished(msg outcomeMsg) {
 	if msg.ticket != s.action {
 		return
 	}
+	s.guard()
 	s.outcome, s.problem = msg.Outcome, msg.Problem
 	s.stage = ended
 	if msg.Problem != nil {

@@ -38,7 +38,7 @@ func (s *sheet) arrange() {
 
 // View implements Screen.
 func (s *sheet) View() string {
-	lines := []string{s.headLine(), ""}
+	lines := []string{s.headLine(), s.storeLine()}
 	lines = append(lines, s.pane.View()...)
 	lines = append(lines, s.below()...)
 	lines = append(lines, s.command())
@@ -53,10 +53,37 @@ func (s *sheet) View() string {
 func (s *sheet) headLine() string {
 	r := s.row
 	left := s.styles.Strong.Render(widget.Plain(r.Run)) + ", " +
-		widget.Plain(strings.Join(nonEmpty(r.Flow, r.User, "step "+fmt.Sprint(r.Step)), ", "))
-	left += ", in " + widget.Plain(r.Store)
+		widget.Plain(strings.Join(nonEmpty(r.Flow, ownerOf(s.shared, r), r.User, "step "+fmt.Sprint(r.Step)), ", "))
 	v := s.styles.Verdict(r.Verdict)
 	return widget.Ends(left, s.styles.Tone(v.Tone).Render(v.Word+" "+v.Symbol), s.inner(), s.styles.Ellipsis)
+}
+
+// storeLine says in which store the run is. The end of a path tells more than
+// its start.
+func (s *sheet) storeLine() string {
+	info := storeInfo(s.shared, s.row)
+	left, right := "in "+widget.Plain(storeName(s.shared, s.row.Ref.Store, s.row.Store)), ""
+	if info.Production {
+		right = s.styles.Tone(theme.Danger).Render("PRODUCTION")
+	}
+	if at := widget.Plain(info.Location); at != "" && at != s.row.Store {
+		room := s.inner() - widget.Width(left) - widget.Width(right) - 4
+		left += ", " + widget.CutLeft(at, room, s.styles.Ellipsis)
+	}
+	return widget.Ends(s.styles.Muted.Render(left), right, s.inner(), s.styles.Ellipsis)
+}
+
+// nameLines ask for the run id.
+func (s *sheet) nameLines() []string {
+	if s.stage != asking || s.form.enter() != confirms || !storeInfo(s.shared, s.row).Production {
+		return nil
+	}
+	width := s.inner()
+	lines := fieldLines(s.styles, s.name, s.naming, "run id ", "PRODUCTION: it is typed before anything is done", width, 2)
+	if !s.naming && s.name.Value() != "" && s.unnamed() {
+		lines = append(lines, s.styles.Tone(theme.Attention).Render(widget.Cut("  that is not "+widget.Plain(s.row.Run), width, s.styles.Ellipsis)))
+	}
+	return lines
 }
 
 // below is everything between the text and the command line.
@@ -70,6 +97,7 @@ func (s *sheet) below() []string {
 	}
 	if s.stage == asking || s.stage == loading {
 		lines = append(lines, s.form.inputs(s.inner())...)
+		lines = append(lines, s.nameLines()...)
 	}
 	lines = append(lines, s.status()...)
 	lines = append(lines, s.notYet()...)
@@ -96,9 +124,9 @@ func (s *sheet) status() []string {
 	case s.stage == running:
 		say(theme.Accent, "under way"+s.styles.Ellipsis)
 	case s.stage == ended:
-		say(theme.OK, s.outcome.Outcome)
+		say(outcomeTone(s.outcome), s.outcome.Outcome)
 		for _, w := range s.outcome.Waiting {
-			say(theme.Attention, "next it waits: "+waitingText(w))
+			say(theme.Attention, "now it waits for: "+waitingText(w)+prefixed("  ", w.ID))
 		}
 	}
 	if s.problem != nil {
@@ -123,6 +151,15 @@ func (s *sheet) status() []string {
 	return lines
 }
 
+// outcomeTone tells an end from a stop on the way: a run that waits again has
+// not done what was decided.
+func outcomeTone(o viewer.Outcome) theme.Tone {
+	if len(o.Waiting) > 0 {
+		return theme.Attention
+	}
+	return theme.OK
+}
+
 // notYet is the key that confirms, greyed, with the reason why it does nothing.
 func (s *sheet) notYet() []string {
 	h := s.confirmHint()
@@ -139,7 +176,11 @@ func (s *sheet) command() string {
 		return ""
 	}
 	line := "= " + widget.Plain(commandLine(s.shared, s.request()))
-	return s.styles.Muted.Render(widget.Ends(line, "y copies", s.inner(), s.styles.Ellipsis))
+	copies := "y copies"
+	if s.Typing() {
+		copies = "" // there y is a letter
+	}
+	return s.styles.Muted.Render(widget.Ends(line, copies, s.inner(), s.styles.Ellipsis))
 }
 
 // tree draws a value, all of it: long texts are broken, never cut.

@@ -64,6 +64,18 @@ func Cut(s string, width int, tail string) string {
 	return ansi.Truncate(s, width, tail)
 }
 
+// CutLeft shortens plain text to at most width cells at its start, where head
+// stands for what is left out.
+func CutLeft(s string, width int, head string) string {
+	if width <= 0 {
+		return ""
+	}
+	if w := Width(s); w > width {
+		return Cut(ansi.TruncateLeft(s, w-width+Width(head), head), width, "")
+	}
+	return s
+}
+
 // Pad fills s with spaces up to width cells.
 func Pad(s string, width int) string {
 	return s + Space(width-Width(s))
