@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowtui/flowtui/engine/seal"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -38,7 +39,7 @@ const recent = 500
 
 // lastDecision says who decided last on a target ("" for any) and when, as the
 // end of a sentence; "" when nobody did or the store has no log.
-func lastDecision(ctx context.Context, s stores.Store, k stores.Key, newest int64, target string) string {
+func lastDecision(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key, newest int64, target string) string {
 	log, ok := s.(stores.EventLog)
 	if !ok {
 		return ""
@@ -47,7 +48,7 @@ func lastDecision(ctx context.Context, s stores.Store, k stores.Key, newest int6
 	if err != nil {
 		return ""
 	}
-	d, at, ok := decisionOf(events, target)
+	d, at, ok := decisionOf(keys, events, target)
 	if !ok {
 		return ""
 	}
@@ -55,11 +56,14 @@ func lastDecision(ctx context.Context, s stores.Store, k stores.Key, newest int6
 }
 
 // decisionOf reads the newest operator event about a target, for telling the
-// loser of a race who won.
-func decisionOf(events []stores.Event, target string) (operatorEvent, time.Time, bool) {
+// loser of a race who won. What is not signed is not told.
+func decisionOf(keys *seal.Keyring, events []stores.Event, target string) (operatorEvent, time.Time, bool) {
 	for i := len(events) - 1; i >= 0; i-- {
 		e := events[i]
 		if e.Type != EventDecision && e.Type != EventResolved && e.Type != EventRecovery {
+			continue
+		}
+		if e.Bad != "" || check(keys, eventHeader(e), e.Payload, e.Seal) != nil {
 			continue
 		}
 		var b operatorEvent

@@ -79,7 +79,7 @@ func (r *Runner) heldBy(ctx context.Context, leaser stores.Leaser, k stores.Key)
 		who = fmt.Sprintf("%s, until %s unless it is renewed", l.Holder, r.clockTime(l.Expires))
 	}
 	if c, err := r.store.Latest(ctx, k); err == nil {
-		who += lastDecision(ctx, r.store, k, c.Events, "")
+		who += lastDecision(ctx, r.store, r.keys, k, c.Events, "")
 	}
 	return conflict(k, "wait until the lease expires, or take the run over with --takeover if that worker is dead", "it is being worked on by %s", who)
 }

@@ -146,7 +146,7 @@ func changed(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.K
 // now says in one line where the run stands and who touched it last.
 func (l *loaded) now(ctx context.Context, s stores.Store) string {
 	return fmt.Sprintf("it is %s at step %d, segment %d", l.last.Status, l.last.Step, l.last.Segment) +
-		lastDecision(ctx, s, l.key, l.events.N, "")
+		lastDecision(ctx, s, l.keys, l.key, l.events.N, "")
 }
 
 func pastTense(action string) string {

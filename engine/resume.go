@@ -184,7 +184,7 @@ func (r *Runner) answerable(k stores.Key, w Waiting, d Decide) error {
 
 // lost says what is there instead, and who decided when.
 func (r *Runner) lost(ctx context.Context, l *loaded, d Decide, format string, args ...any) error {
-	reason := fmt.Sprintf(format, args...) + lastDecision(ctx, r.store, l.key, l.events.N, d.ID)
+	reason := fmt.Sprintf(format, args...) + lastDecision(ctx, r.store, r.keys, l.key, l.events.N, d.ID)
 	return conflict(l.key, "look at it again before you act", "%s", reason)
 }
 
