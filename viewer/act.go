@@ -28,8 +28,8 @@ func (s *Service) Act(ctx context.Context, r Request, progress func(Progress)) (
 	if err != nil {
 		return Outcome{}, s.absent(ctx, a, k, err)
 	}
-	if g.verdict == Regressed {
-		return Outcome{}, Problem{Code: codeCorrupt, Message: g.reason, Run: k.Run, Hint: "nothing is done with it"}
+	if g.setBack {
+		return Outcome{}, Problem{Code: codeCorrupt, Message: g.reason, Run: k.Run, Hint: forgetHint}
 	}
 	if r.Version, err = s.bind(ctx, a, k, r.Version); err != nil {
 		return Outcome{}, s.absent(ctx, a, k, err)

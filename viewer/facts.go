@@ -16,6 +16,7 @@ type facts struct {
 	status  string
 	verdict Verdict
 	reason  string // what does not verify, one sentence
+	setBack bool   // regressed only by what was seen before
 
 	step, base, segment int64
 	at                  []string

@@ -59,14 +59,18 @@ func (s *Service) absent(ctx context.Context, a *attachment, k stores.Key, err e
 		return err
 	}
 	// That there is no checkpoint is all that the store's own error would add.
-	return &engine.Error{Class: engine.ErrCheckpointNotFound, Key: k, Hint: "see flowtui ls for the runs of this owner"}
+	hint := "see flowtui ls for the runs of this owner"
+	if k.Owner == stores.DefaultOwner {
+		hint = "see flowtui ls --owner '*' for the runs of every owner"
+	}
+	return &engine.Error{Class: engine.ErrCheckpointNotFound, Key: k, Hint: hint}
 }
 
 // damaged reports an error of reading that is about stored rows: asking again
 // does not help, and says nothing about the runs beside.
 func damaged(err error) bool {
 	for _, passing := range []error{
-		context.Canceled, context.DeadlineExceeded, stores.ErrNotFound, stores.ErrBusy, stores.ErrUnavailable, stores.ErrClosed, stores.ErrReadOnly,
+		engine.ErrCheckpointNotFound, context.Canceled, context.DeadlineExceeded, stores.ErrNotFound, stores.ErrBusy, stores.ErrUnavailable, stores.ErrClosed, stores.ErrReadOnly,
 	} {
 		if errors.Is(err, passing) {
 			return false

@@ -21,6 +21,7 @@ type glimpse struct {
 	verdict Verdict
 	reason  string
 	unread  string // what of the run could not be read, "" for nothing
+	setBack bool   // it is regressed by what was seen before, not by its own rows
 }
 
 // head reads a run's list entry. A store without lists gives it from the
@@ -69,6 +70,7 @@ func headOf(c stores.Checkpoint) stores.Head {
 func (s *Service) look(ctx context.Context, a *attachment, h stores.Head, certain bool) (glimpse, error) {
 	g := glimpse{at: a, head: h, lease: h.Lease}
 	g.verdict, g.reason = s.headVerdict(a, a.id(ctx), h)
+	g.setBack = g.verdict == Regressed && s.regressed(a.ref(h.Key), h) != ""
 	var err error
 	if g.body, err = engine.DecodeHead(h); err != nil && !g.verdict.Bad() {
 		g.verdict, g.reason = Unreadable, "its list entry cannot be read: "+err.Error()
@@ -101,6 +103,7 @@ func (s *Service) facts(g glimpse) facts {
 		status: string(h.Status), verdict: g.verdict, reason: g.reason, step: h.Step, base: h.Base, segment: h.Segment,
 		at: g.body.At, stored: g.body.Stored, worker: g.body.Worker, failure: g.body.Error,
 		updated: h.Updated, now: s.now(), leases: g.at.leases(), refusals: s.refusals(g.at, h),
+		setBack: g.setBack,
 	}
 	if h.Bad != "" || !h.Status.Valid() || g.verdict == Unreadable {
 		f.status = unreadable

@@ -108,7 +108,7 @@ func (s *Service) recoverOne(ctx context.Context, a *attachment, h stores.Head, 
 		return fail(fmt.Errorf("not tried: %w", context.Cause(ctx)))
 	}
 	if v, why := s.headVerdict(a, a.id(ctx), h); v == Regressed {
-		return fail(Problem{Code: codeCorrupt, Message: why})
+		return fail(Problem{Code: codeCorrupt, Message: why, Hint: forgetHint})
 	}
 	t := &teller{s: s}
 	o, err := s.recover(ctx, a, h.Key, h, Request{RerunInDoubt: opts.RerunInDoubt, Takeover: opts.Takeover}, t)

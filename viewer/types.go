@@ -285,6 +285,7 @@ type Report struct {
 	Findings []Finding      `json:"findings"`
 	Rows     []RunVerdict   `json:"-" scrub:"-"`
 	Problems []StoreProblem `json:"-"`
+	SetBack  int            `json:"-"` // runs that were seen at a later step before, see Memory
 }
 
 // RunVerdict is the verdict of one run.

@@ -19,6 +19,7 @@ type checked struct {
 	reason  string
 	at      time.Time
 	all     []Finding
+	setBack bool // regressed by what was seen before
 	passing bool // the store could not read the run: it is asked again soon
 }
 
@@ -75,6 +76,9 @@ func (s *Service) headVerdict(a *attachment, storeID string, h stores.Head) (Ver
 	}
 	return Unchecked, ""
 }
+
+// forgetHint is the way out when a store was set back by its own people.
+const forgetHint = "if a backup was restored on purpose, forget what was seen: flowtui verify STORE RUN --forget-seen"
 
 // regressed compares a sound head with what was seen before, and remembers it.
 func (s *Service) regressed(ref Ref, h stores.Head) string {
@@ -149,7 +153,7 @@ func (s *Service) remember(ctx context.Context, a *attachment, h stores.Head, v 
 	case h.Run == "":
 	case own == Regressed:
 		c.all = append(c.all, Finding{h.Owner, h.Run, engine.RecordCheckpoint, h.Step, 0, Regressed, why})
-		c.verdict = worse(c.verdict, Regressed)
+		c.verdict, c.setBack = worse(c.verdict, Regressed), true
 	case own.Bad() && !c.verdict.Bad():
 		c.all = append(c.all, Finding{h.Owner, h.Run, engine.RecordHead, h.Step, 0, own, why})
 		c.verdict = own

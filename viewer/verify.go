@@ -47,6 +47,9 @@ func (s *Service) Verify(ctx context.Context, r VerifyRequest) (Report, error) {
 			continue
 		}
 		report.Runs++
+		if v.setBack {
+			report.SetBack++
+		}
 		if v.verdict == Verified {
 			report.Verified++
 		}

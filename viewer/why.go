@@ -14,6 +14,8 @@ import (
 // and plans.
 func why(f facts) (why, next string) {
 	switch {
+	case f.setBack:
+		return f.reason, forgetHint
 	case f.verdict.Bad():
 		return f.reason, "nothing can be resumed, recovered or approved; see all findings with verify"
 	case f.inDoubt():

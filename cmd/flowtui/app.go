@@ -19,6 +19,7 @@ type app struct {
 	stdout io.Writer
 	stderr io.Writer
 	global globals
+	exact  bool     // the result is printed as it is stored, also for people
 	warned []string // what scripts are told with the error, if there is one
 }
 

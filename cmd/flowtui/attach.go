@@ -81,7 +81,7 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 		By:         operator(settings.User),
 		ReadOnly:   settings.ReadOnly,
 		Production: production,
-		Raw:        a.global.json,
+		Raw:        a.global.json || a.exact,
 		Worker:     worker(operator(settings.User)),
 		LeaseTTL:   a.global.lease,
 		Command:    "flowtui",

@@ -3,12 +3,14 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/viewer"
 )
 
@@ -75,6 +77,29 @@ func (s *seen) See(store, owner, run, incarnation string, step int64) {
 	}
 	s.runs[k] = sighting{incarnation, step, s.now().Unix()}
 	s.changed = true
+}
+
+// forget drops what was seen of a store's runs, of one when it is named, and
+// writes that down at once, so that merging with the file does not bring it back.
+func (s *seen) forget(location, owner, run string) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, theirs := range s.read() {
+		if _, ok := s.runs[k]; !ok {
+			s.runs[k] = theirs
+		}
+	}
+	maps.DeleteFunc(s.runs, func(k seenRun, _ sighting) bool {
+		gone := k.Store == location && (owner == stores.AnyOwner || k.Owner == owner) && (run == "" || k.Run == run)
+		if gone {
+			n++
+		}
+		return gone
+	})
+	if n == 0 || s.path == "" {
+		return n, nil
+	}
+	return n, s.write()
 }
 
 func (s *seen) key(label, owner, run string) seenRun {

@@ -65,3 +65,32 @@ func TestSeenIsBoundedAndBestEffort(t *testing.T) {
 	none.See("s", "o", "r", "inc", 1)
 	none.save()
 }
+
+// What was forgotten does not come back from the file, and the rest stays.
+func TestSeenIsForgotten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "seen.json")
+	open := func() *seen {
+		s := &seen{path: path, now: time.Now}
+		s.runs = s.read()
+		return s
+	}
+	a, late := open(), open()
+	for _, r := range []seenRun{{"s", "o", "r"}, {"s", "o", "x"}, {"s", "p", "r"}, {"else", "o", "r"}} {
+		a.See(r.Store, r.Owner, r.Run, "inc", 7)
+	}
+	a.save()
+	if n, err := late.forget("s", "o", "r"); n != 1 || err != nil { // what another process saw, too
+		t.Errorf("%d, %v", n, err)
+	}
+	late.See("s", "o", "new", "inc", 1)
+	late.save()
+	if b := open(); len(b.runs) != 4 {
+		t.Errorf("%v", b.runs)
+	}
+	if n, err := open().forget("s", "*", ""); n != 3 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if b := open(); len(b.runs) != 1 {
+		t.Errorf("%v", b.runs)
+	}
+}

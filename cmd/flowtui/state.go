@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +21,7 @@ func newStateCommand(a *app) *cobra.Command {
 			if cmd.Flags().Changed("step") && step < 0 {
 				return usagef("--step is 0 or more")
 			}
+			a.exact = true
 			return a.withRun(cmd.Context(), args, func(ctx context.Context, s *session, ref viewer.Ref) error {
 				v, err := s.State(ctx, ref, step, reveal)
 				if err != nil {
@@ -30,7 +30,11 @@ func newStateCommand(a *app) *cobra.Command {
 				if v.Masked > 0 {
 					a.note("%s masked, --reveal shows them", plural(v.Masked, "secret"))
 				}
-				return a.result(v.JSON, func(w io.Writer) { indent(w, v.JSON) })
+				if a.global.json {
+					return writeJSON(a.stdout, v.JSON)
+				}
+				_, err = a.stdout.Write(escapeJSON(indented(v.JSON)))
+				return err
 			})
 		},
 	}
@@ -43,13 +47,13 @@ func addReveal(cmd *cobra.Command, reveal *bool) {
 	cmd.Flags().BoolVar(reveal, "reveal", false, "show secrets, which are masked otherwise")
 }
 
-// indent prints JSON for people; what is not JSON is printed as it is.
-func indent(w io.Writer, data json.RawMessage) {
+// indented is JSON for people, of the same value; what is not JSON stays as it is.
+func indented(data json.RawMessage) []byte {
 	var b bytes.Buffer
 	if err := json.Indent(&b, data, "", "  "); err != nil {
 		b.Reset()
 		b.Write(data)
 	}
 	b.WriteByte('\n')
-	_, _ = b.WriteTo(w) // into memory
+	return b.Bytes()
 }

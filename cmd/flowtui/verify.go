@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,17 +12,23 @@ import (
 )
 
 func newVerifyCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var forget bool
+	cmd := &cobra.Command{
 		Use:   "verify STORE [RUN]",
 		Short: "Check every signature and list every row that is not sound",
 		Args:  arguments("STORE", "[RUN]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.verify(cmd.Context(), args)
+			return a.verify(cmd.Context(), args, forget)
 		},
 	}
+	cmd.Flags().BoolVar(&forget, "forget-seen", false, "first forget how far this machine has seen the store or the run, as after a restored backup")
+	return cmd
 }
 
-func (a *app) verify(ctx context.Context, args []string) error {
+func (a *app) verify(ctx context.Context, args []string, forget bool) error {
+	if forget && !a.global.yes && !isTerminal(a.stdin) {
+		return refuse("look at what verify finds, then add --yes", "no terminal and no --yes")
+	}
 	s, err := a.attach(ctx, false, args[0])
 	if err != nil {
 		return err
@@ -35,6 +42,11 @@ func (a *app) verify(ctx context.Context, args []string) error {
 		}
 		req.Refs = []viewer.Ref{ref}
 	}
+	if forget {
+		if err := a.forgetSeen(ctx, s, args, req); err != nil {
+			return err
+		}
+	}
 	if isTerminal(a.stderr) {
 		req.Progress = func(done, total int) { fmt.Fprintf(a.stderr, "\r\x1b[K%d of %d runs", done, total) }
 		defer fmt.Fprint(a.stderr, "\r\x1b[K")
@@ -47,6 +59,10 @@ func (a *app) verify(ctx context.Context, args []string) error {
 		return err
 	}
 	judged := a.judge(report)
+	if report.SetBack > 0 {
+		a.note("hint: %s at a later step before; if a backup was restored on purpose, forget that: %s --forget-seen",
+			were(report.SetBack), strings.Join(append([]string{"flowtui verify"}, quoted(args)...), " "))
+	}
 	for _, p := range report.Problems {
 		if judged == nil {
 			return p.Problem
@@ -54,6 +70,43 @@ func (a *app) verify(ctx context.Context, args []string) error {
 		a.warnf("%s", p.Problem.Message) // what was found says more
 	}
 	return judged
+}
+
+// forgetSeen forgets, after asking, how far the runs to verify were seen.
+func (a *app) forgetSeen(ctx context.Context, s *session, args []string, req viewer.VerifyRequest) error {
+	what, name := "every run of "+args[0], args[0]
+	if len(args) == 2 {
+		what, name = args[1], args[1]
+	}
+	if err := a.confirm(ctx, s, "forget how far "+what+" was seen: an older copy then counts as sound", name); err != nil {
+		return err
+	}
+	run := ""
+	for _, ref := range req.Refs {
+		run = ref.Run
+	}
+	n, err := s.seen.forget(s.Stores()[0].Location, s.owner, run)
+	if err != nil {
+		return fmt.Errorf("what was seen cannot be forgotten: %w", err)
+	}
+	a.note("forgot how far %s", were(n))
+	return nil
+}
+
+// were is "1 run was", "2 runs were".
+func were(n int) string {
+	if n == 1 {
+		return "1 run was seen"
+	}
+	return plural(n, "run") + " were seen"
+}
+
+func quoted(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = quote(w)
+	}
+	return out
 }
 
 func findings(w io.Writer, r viewer.Report) {
