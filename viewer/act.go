@@ -90,91 +90,6 @@ func (s *Service) perform(ctx context.Context, a *attachment, k stores.Key, h st
 	return Outcome{}, Problem{Code: codeUsage, Message: fmt.Sprintf("there is no action %q", r.Action), Run: k.Run}
 }
 
-func (s *Service) decide(ctx context.Context, a *attachment, k stores.Key, h stores.Head, r Request, t *teller) (Outcome, error) {
-	d := engine.Decide{Type: string(r.Action), ID: r.Target, Value: r.Value, By: s.o.By, Note: r.Note, Version: r.Version}
-	d.Identity.Principal = s.o.Identity.Principal // the run keeps its user, whoever decides
-	if err := s.asStored(ctx, a, k, &d); err != nil {
-		return Outcome{}, err
-	}
-	if r.NoRun {
-		runner, err := s.runner(a, nil, t)
-		if err != nil {
-			return Outcome{}, err
-		}
-		res, err := runner.Record(ctx, k, d)
-		if err != nil {
-			return Outcome{}, err
-		}
-		return outcomeOf(res, fmt.Sprintf("the decision is stored with step %d; nothing was run", res.Step)), nil
-	}
-	f, tools, err := s.flow(h)
-	if err != nil {
-		problem := explain(err)
-		problem.Hint += "; or store the decision only, with --no-run"
-		return Outcome{}, problem
-	}
-	runner, err := s.runner(a, tools, t)
-	if err != nil {
-		return Outcome{}, err
-	}
-	res, err := runner.Resume(ctx, f, k, d)
-	if err != nil {
-		return Outcome{}, err
-	}
-	return outcomeOf(res, pastTense(r.Action)+"; "+standing(res)), nil
-}
-
-// asStored finds the names and choices that the operator was shown scrubbed or
-// masked, and puts back what is stored.
-func (s *Service) asStored(ctx context.Context, a *attachment, k stores.Key, d *engine.Decide) error {
-	c, err := a.store.Latest(ctx, k)
-	if err != nil {
-		return s.absent(ctx, a, k, err)
-	}
-	body, err := engine.DecodeCheckpoint(c)
-	if err != nil {
-		return nil // the engine says what is wrong with it
-	}
-	shown := boundary{mask: true, scrub: !s.o.Raw}
-	var ids []string
-	for _, w := range body.Waiting {
-		ids = append(ids, w.ID, w.Key)
-	}
-	d.ID = original(d.ID, ids, shown)
-	var answer string
-	if json.Unmarshal(d.Value, &answer) != nil {
-		return nil
-	}
-	for _, w := range body.Waiting {
-		if w.Type != engine.WaitInterrupt || d.ID != "" && d.ID != w.ID && d.ID != w.Key {
-			continue
-		}
-		if choice := original(answer, w.Choices, shown); choice != answer {
-			d.Value = quote(choice)
-		}
-	}
-	return nil
-}
-
-// original is the one name that looks like shown, or shown itself.
-func original(shown string, names []string, b boundary) string {
-	found := ""
-	for _, n := range names {
-		switch {
-		case n == shown:
-			return shown
-		case n != "" && b.text(n) == shown && found == "":
-			found = n
-		case n != "" && b.text(n) == shown && found != n:
-			return shown // two look the same: the engine refuses the name
-		}
-	}
-	if found != "" {
-		return found
-	}
-	return shown
-}
-
 func (s *Service) resolve(ctx context.Context, a *attachment, k stores.Key, r Request, t *teller) (Outcome, error) {
 	rows, err := a.store.Calls(ctx, k, 0)
 	if err != nil {
@@ -229,6 +144,12 @@ func (s *Service) standingNow(ctx context.Context, a *attachment, k stores.Key, 
 func (s *Service) recover(ctx context.Context, a *attachment, k stores.Key, h stores.Head, r Request, t *teller) (Outcome, error) {
 	f, tools, err := s.flow(h)
 	if err != nil {
+		if refused := s.standsAgainst(ctx, a, k, r); refused != nil {
+			return Outcome{}, refused
+		}
+		if h.Status == stores.StatusPaused { // nothing would run
+			return s.standingNow(ctx, a, k, "the run is paused: a decision brings it on")
+		}
 		return Outcome{}, err
 	}
 	runner, err := s.runner(a, tools, t)

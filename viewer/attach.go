@@ -158,7 +158,7 @@ func (s *Service) Stores() []StoreInfo {
 		}
 		a.mu.Unlock()
 		if s.o.ReadOnly {
-			i.Why = readOnlyWhy
+			i.Why = s.whyReadOnly()
 		}
 		infos = append(infos, i)
 	}

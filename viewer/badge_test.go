@@ -86,7 +86,7 @@ func TestOffers(t *testing.T) {
 	verdicts := []Verdict{Verified, Unchecked, NoKeyGiven, UnknownKey, Forged, Gap, Regressed, Unreadable, Unsigned}
 	for _, status := range []string{"running", "paused", "done", "failed", unreadable} {
 		for _, v := range verdicts {
-			for _, write := range []string{"", readOnlyWhy} {
+			for _, write := range []string{"", "flowtui was started with --read-only"} {
 				for _, lease := range []*stores.Lease{nil, holder} {
 					f := known(status)
 					f.verdict, f.refusals.write, f.lease = v, write, lease

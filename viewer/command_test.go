@@ -129,7 +129,7 @@ func TestScenario49Attach(t *testing.T) {
 	if p := s.Explain(err); p.Exit() != 7 || !strings.Contains(p.Message, "--read-only") {
 		t.Errorf("%+v", p)
 	}
-	if i := s.Stores()[0]; !i.ReadOnly || i.Why != readOnlyWhy {
+	if i := s.Stores()[0]; !i.ReadOnly || i.Why != "flowtui was started with --read-only" {
 		t.Errorf("%+v", i)
 	}
 }

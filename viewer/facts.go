@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"regexp"
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
@@ -48,6 +49,18 @@ type refusals struct {
 func (f facts) running() bool { return f.status == string(stores.StatusRunning) }
 func (f facts) paused() bool  { return f.status == string(stores.StatusPaused) }
 func (f facts) final() bool   { return stores.Status(f.status).Final() }
+
+// deniedText is how the engine words a denial. What a tool says of its failure
+// begins with the tool's name and a colon, so that it cannot look like one.
+var deniedText = regexp.MustCompile(`(?s)^([^\s:]+) was denied by (.+?)(?:: (.*))?$`)
+
+// denied is the decision that a failed run failed with, zero if it was none.
+func (f facts) denied() engine.DeniedError {
+	if m := deniedText.FindStringSubmatch(f.failure); m != nil && f.status == string(stores.StatusFailed) {
+		return engine.DeniedError{Tool: m[1], By: m[2], Note: m[3]}
+	}
+	return engine.DeniedError{}
+}
 
 // quiet is how long a run may be silent where no lease tells who works on it.
 const quiet = time.Minute

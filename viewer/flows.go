@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/flowtui/flowtui/engine"
@@ -21,6 +22,9 @@ func (s *Service) flow(h stores.Head) (*engine.Flow, *tool.Registry, error) {
 		return nil, nil, refuse(flowHint, "no flow file for flow %q was given", h.Flow)
 	}
 	f, tools, err := s.o.Flows.Flow(h.Flow)
+	if p, told := errors.AsType[Problem](err); told && p.Hint != "" {
+		return nil, nil, refuse(p.Hint, "%s", p.Message)
+	}
 	if err != nil {
 		return nil, nil, refuse(flowHint, "flow %q cannot be used: %v", h.Flow, err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // FlowSource finds the flows that runs go on with. An error of Flow is a
-// sentence that says why there is none.
+// sentence that says why there is none; a [Problem] also says what to do.
 type FlowSource interface {
 	Flow(name string) (*engine.Flow, *tool.Registry, error)
 	Names() []string
@@ -28,13 +28,14 @@ type Memory interface {
 
 // Options are how stores are attached.
 type Options struct {
-	Formats  Registry
-	Keys     *seal.Keyring // nil: nothing can be verified or acted on
-	Flows    FlowSource    // nil: no run can go on
-	Owner    string        // whose runs are listed; "" is the default owner, "*" all
-	Identity stores.Identity
-	By       string // the operator, for the audit log
-	ReadOnly bool   // refuse every action
+	Formats     Registry
+	Keys        *seal.Keyring // nil: nothing can be verified or acted on
+	Flows       FlowSource    // nil: no run can go on
+	Owner       string        // whose runs are listed; "" is the default owner, "*" all
+	Identity    stores.Identity
+	By          string // the operator, for the audit log
+	ReadOnly    bool   // refuse every action
+	ReadOnlyWhy string // why ReadOnly, one sentence; "": it was asked for with --read-only
 	// Production says which stores are marked so, by their specs.
 	Production map[string]bool
 	Clock      func() time.Time

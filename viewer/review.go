@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowtui/flowtui/engine"
@@ -18,7 +19,7 @@ func reviews(p engine.Plan, calls []engine.CallInfo, ahead outlook, reveal bool)
 			e.Idempotent = idempotent(calls, w.ID)
 			e.draw(reveal)
 			if w.Type == engine.WaitApproval {
-				e.IfYes, e.IfNo = ifApproved(w, step, ahead, len(p.Body.Waiting)), ifDenied(w, step, ahead)
+				e.IfYes, e.IfNo = ifApproved(w, step, ahead, len(p.Body.Waiting)), ifDenied(w, p, ahead)
 			} else {
 				e.IfYes = ifAnswered(w, step, ahead, len(p.Body.Waiting))
 			}
@@ -76,16 +77,68 @@ func ifAnswered(w engine.Waiting, step int64, ahead outlook, open int) string {
 	return joined(text, ahead.then())
 }
 
-func ifDenied(w engine.Waiting, step int64, ahead outlook) string {
-	text := fmt.Sprintf("the decision is stored with step %d, %s does not run, and ", step, w.Tool)
+// ifDenied also says what becomes of the other calls of the superstep: a run
+// that fails asks for none of them again, but what has run has run.
+func ifDenied(w engine.Waiting, p engine.Plan, ahead outlook) string {
+	text := fmt.Sprintf("the decision is stored with step %d, %s does not run, and ", p.Checkpoint.Step+1, w.Tool)
 	to := ahead.onError(w.Node)
+	open := others(p, w.ID)
 	switch {
+	case len(to) > 0 && len(open) > 0:
+		return text + "the run goes on at " + strings.Join(to, " or ") + ", its way for errors, once " + listed(open) + " " + are(open) + " decided too"
 	case len(to) > 0:
 		return text + "the run goes on at " + strings.Join(to, " or ") + ", its way for errors"
 	case ahead.nodeType(w.Node) == "call":
-		return text + "the run fails with your note"
+		text += "the run fails with your note"
+	default:
+		text += w.Node + " is told; the run fails with your note unless its code handles that"
 	}
-	return text + w.Node + " is told; the run fails with your note unless its code handles that"
+	if len(open) > 0 {
+		text += "; " + listed(open) + " " + are(open) + " never asked again"
+	}
+	if ready := ids(approved(p)); len(ready) > 0 {
+		text += "; what is approved already still runs: " + listed(ready)
+	}
+	if done := ids(p.Replay); len(done) > 0 {
+		text += "; what " + listed(done) + " did stays done"
+	}
+	return text
+}
+
+// others are the questions that nobody has decided yet, but for one.
+func others(p engine.Plan, id string) []string {
+	var open []string
+	for _, w := range p.Body.Waiting {
+		decided := slices.ContainsFunc(p.Decisions, func(d engine.Decision) bool { return d.ID == w.ID && d.Digest == w.Digest })
+		if w.ID != id && !decided {
+			open = append(open, w.ID)
+		}
+	}
+	return open
+}
+
+func ids(calls []engine.CallInfo) []string {
+	var list []string
+	for _, c := range calls {
+		list = append(list, c.ID)
+	}
+	return list
+}
+
+// listed is "a", "a and b", "a, b and c".
+func listed(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+func are(names []string) string {
+	if len(names) == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 func joined(text, then string) string {

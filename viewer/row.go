@@ -163,7 +163,7 @@ func (s *Service) row(g glimpse) Row {
 		Badges: badges(f), Verdict: f.verdict, Step: h.Step, Segment: h.Segment, At: append([]string{}, f.at...),
 		Waiting: append([]Waiting{}, f.waiting...), Updated: h.Updated.UTC(), Created: h.Created.UTC(),
 		Error: f.failure, User: h.User, Thread: h.Thread, Actions: offers(f), Version: rowVersion + fingerprint(h),
-		Unread: g.unread,
+		Unread: g.unread, Denied: f.denied().Tool != "",
 	}
 	r.Why, r.Next = why(f)
 	if f.inDoubt() {
@@ -188,7 +188,7 @@ func (s *Service) refusals(a *attachment, h stores.Head) refusals {
 	a.mu.Unlock()
 	switch {
 	case s.o.ReadOnly:
-		r.write = readOnlyWhy
+		r.write = s.whyReadOnly()
 	case info.ReadOnly && info.Why != "":
 		r.write = "the store is read-only: " + info.Why
 	case info.ReadOnly:

@@ -26,7 +26,10 @@ func newService(o Options) *Service {
 	return &Service{o: o.withDefaults(), verdicts: map[Ref]checked{}, seen: map[Ref]sighting{}}
 }
 
-const readOnlyWhy = "flowtui was started with --read-only"
+// whyReadOnly is why this Service refuses every action.
+func (s *Service) whyReadOnly() string {
+	return nameOr(s.o.ReadOnlyWhy, "flowtui was started with --read-only")
+}
 
 // Close releases the stores.
 func (s *Service) Close() error {

@@ -103,6 +103,7 @@ type Row struct {
 	Thread  string    `json:"-"`
 	Actions []Offer   `json:"-"`
 	Version string    `json:"-"` // fingerprint of what is shown, see Request.Version
+	Denied  bool      `json:"-"` // it failed because a person denied a call
 	Unread  string    `json:"-"` // what of it could not be read, one sentence, "" for nothing
 }
 
@@ -112,8 +113,10 @@ func (r Row) NeedsYou() bool {
 		return false
 	}
 	switch r.Badges[0] {
-	case Tampered, InDoubt, Paused, Failed, Stuck:
+	case Tampered, InDoubt, Paused, Stuck:
 		return true
+	case Failed:
+		return !r.Denied // that is what a person wanted
 	}
 	return false
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -24,12 +25,18 @@ func why(f facts) (why, next string) {
 		why, next = whyPaused(f)
 	case f.running():
 		why, next = whyRunning(f)
+	case f.status == string(stores.StatusFailed) && f.denied().Tool != "":
+		why, next = whyDenied(f.denied()), "nothing to do: it was denied"
 	case f.status == string(stores.StatusFailed):
 		why, next = whyFailed(f), "it has ended: remove the cause, then start a new run"
 	default:
 		why = "it is done"
 	}
-	if hint := keyless(f.verdict); hint != "" && !f.final() {
+	switch hint := keyless(f.verdict); {
+	case f.final() || f.pulse() == alive || f.pulse() == maybe:
+	case f.refusals.write != "":
+		next = "nothing can be done from here: " + f.refusals.write
+	case hint != "":
 		next = hint
 	}
 	return why, next
@@ -119,6 +126,14 @@ func whyFailed(f facts) string {
 	}
 	if f.failure != "" {
 		text += ": " + f.failure
+	}
+	return text
+}
+
+func whyDenied(d engine.DeniedError) string {
+	text := d.By + " denied " + d.Tool
+	if d.Note != "" {
+		text += ": " + d.Note
 	}
 	return text
 }

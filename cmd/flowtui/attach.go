@@ -73,20 +73,21 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 	}
 	memory := newSeen(a.now)
 	svc, err := viewer.Attach(ctx, specs, viewer.Options{
-		Formats:    formats(locations, create),
-		Keys:       ring,
-		Flows:      flows,
-		Owner:      settings.Owner,
-		Identity:   stores.Identity{User: settings.User, Principal: settings.Principal},
-		By:         operator(settings.User),
-		ReadOnly:   settings.ReadOnly,
-		Production: production,
-		Raw:        a.global.json || a.exact,
-		Worker:     worker(operator(settings.User)),
-		LeaseTTL:   a.global.lease,
-		Command:    "flowtui",
-		KeyFlags:   a.global.repeated(),
-		Memory:     memory,
+		Formats:     formats(locations, create),
+		Keys:        ring,
+		Flows:       flows,
+		Owner:       settings.Owner,
+		Identity:    stores.Identity{User: settings.User, Principal: settings.Principal},
+		By:          operator(settings.User),
+		ReadOnly:    settings.ReadOnly,
+		ReadOnlyWhy: a.whyReadOnly(targets),
+		Production:  production,
+		Raw:         a.global.json || a.exact,
+		Worker:      worker(operator(settings.User)),
+		LeaseTTL:    a.global.lease,
+		Command:     "flowtui",
+		KeyFlags:    a.global.repeated(),
+		Memory:      memory,
 	})
 	if err != nil {
 		return nil, err
@@ -187,6 +188,16 @@ func (a *app) settings(targets []target) (storeContext, error) {
 		all = c
 	}
 	return all, nil
+}
+
+// whyReadOnly names the context that forbids writing, "" for the flag.
+func (a *app) whyReadOnly(targets []target) string {
+	for _, t := range targets {
+		if t.context.ReadOnly && !a.global.readOnly {
+			return "the context " + t.spec + " is read-only"
+		}
+	}
+	return ""
 }
 
 // override puts the flags over the settings of a context.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/flowfile"
 	"github.com/flowtui/flowtui/engine/tool"
+	"github.com/flowtui/flowtui/viewer"
 )
 
 // flowFiles gives the flows of the flow files that the flags name.
@@ -52,10 +54,22 @@ func (f *flowFiles) Flow(name string) (*engine.Flow, *tool.Registry, error) {
 	if file == nil || name != "" && name != file.Name {
 		var err error
 		if file, err = f.set.Flow(name); err != nil {
-			return nil, nil, err
+			return nil, nil, unusable(name, err)
 		}
 	}
 	return file.Flow, file.Tools, nil
+}
+
+// unusable says what to do about a flow that there is no good file of.
+func unusable(name string, err error) error {
+	_, broken := errors.AsType[*flowfile.Error](err)
+	switch {
+	case errors.Is(err, flowfile.ErrUnknownFlow):
+		return err
+	case broken:
+		return viewer.Problem{Code: "refused", Message: fmt.Sprintf("the file of flow %q does not load: %v", name, err), Hint: "mend the flow file"}
+	}
+	return viewer.Problem{Code: "refused", Message: err.Error(), Hint: "take one of the files away, or name the one that you mean with --flow FILE"}
 }
 
 // Names lists the flows that can be run.
