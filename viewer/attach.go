@@ -32,8 +32,10 @@ func (r Registry) open(ctx context.Context, spec string, readOnly bool) (stores.
 				err = missing(spec)
 			}
 			return s, f, err
-		case what != "" && !slices.Contains(found, what):
-			found = append(found, what)
+		default:
+			if what = foundOnly(what); what != "" && !slices.Contains(found, what) {
+				found = append(found, what)
+			}
 		}
 	}
 	if failed != nil {
@@ -47,6 +49,16 @@ func (r Registry) open(ctx context.Context, spec string, readOnly bool) (stores.
 		Message: fmt.Sprintf("%s is not a store: looked for %s; found %s", spec, strings.Join(looked, ", "), strings.Join(found, "; ")),
 		Hint:    "give the path or the URL of a store",
 	}
+}
+
+// foundOnly is what a driver found, without what it is not and what it looked
+// for: that is said once for all formats.
+func foundOnly(what string) string {
+	what = strings.TrimPrefix(what, stores.ErrNotStore.Error()+": ")
+	if _, found, ok := strings.Cut(what, ", found "); ok && strings.HasPrefix(what, "looked for ") {
+		return found
+	}
+	return what
 }
 
 func missing(spec string) error {

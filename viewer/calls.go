@@ -48,7 +48,7 @@ func callOf(c engine.CallInfo, f facts, reveal bool) Call {
 	v.InDoubt = c.Doubtful() && c.Step == f.base && f.inDoubt()
 	switch {
 	case v.InDoubt:
-		v.Why = c.Doubt()
+		v.Why = doubtOn(c, "it")
 	case c.Status == stores.CallResolved && c.NotRun:
 		v.Why = "an operator said that it did not run"
 	case c.Status == stores.CallResolved:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/seal"
@@ -93,6 +95,9 @@ func explain(err error) Problem {
 	if p, ok := errors.AsType[Problem](err); ok {
 		return p
 	}
+	if p, ok := forbidden(err); ok {
+		return p
+	}
 	p := Problem{Code: codeFailed, Message: err.Error()}
 	for _, c := range classes {
 		if errors.Is(err, c.err) {
@@ -105,6 +110,9 @@ func explain(err error) Problem {
 		if e.Hint != "" {
 			p.Hint = e.Hint
 		}
+		for _, c := range e.Calls {
+			p.Message = strings.ReplaceAll(p.Message, ": "+c.Why, ": "+plainDoubt(c.Why))
+		}
 		if errors.Is(e, engine.ErrFlow) && e.Key.Run == "" {
 			p.Code = codeUsage // the flow itself is not valid
 		}
@@ -112,6 +120,23 @@ func explain(err error) Problem {
 		p.Run = e.Key.Run
 	}
 	return p
+}
+
+// forbidden tells of files that this user may not read. Nothing is wrong with
+// what is in them, though a driver that could not look may call it unreadable.
+func forbidden(err error) (Problem, bool) {
+	p := Problem{Code: codeRefused, Hint: "nothing is wrong with the store: ask for the permission, or be a user who has it"}
+	e, ok := errors.AsType[*stores.OpError](err)
+	path, named := errors.AsType[*fs.PathError](err)
+	switch {
+	case ok && errors.Is(e, stores.ErrUnreadable) && strings.Contains(e.Why, "cannot be opened"):
+		p.Message, p.Run = fmt.Sprintf("%s: %s", e.Store, e.Why), e.Key.Run
+		return p, true
+	case named && errors.Is(path, fs.ErrPermission):
+		p.Message = fmt.Sprintf("no permission to read %s", path.Path)
+		return p, true
+	}
+	return p, false
 }
 
 // acceptedError is an error after the operator's action was already stored.

@@ -66,7 +66,7 @@ func (s *Service) plan(ctx context.Context, a *attachment, k stores.Key, reveal 
 		return Plan{}, err
 	}
 	for i, c := range p.InDoubt { // also while a worker is on it: a takeover would meet them
-		v.InDoubt[i].InDoubt, v.InDoubt[i].Why = true, c.Doubt()
+		v.InDoubt[i].InDoubt, v.InDoubt[i].Why = true, doubtOn(c, "it")
 	}
 	v.Review = reviews(p, engine.FoldCalls(rows), ahead, reveal)
 	return v, nil

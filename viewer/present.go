@@ -77,7 +77,8 @@ func damaged(err error) bool {
 		}
 	}
 	_, told := errors.AsType[Problem](err) // by present
-	return err != nil && !told
+	_, may := forbidden(err)
+	return err != nil && !told && !may
 }
 
 // unreadableRows is what a run is while a part of it cannot be read.

@@ -57,7 +57,7 @@ func whyInDoubt(f facts) (string, string) {
 	var text string
 	switch who := nameOr(c.By, "the worker"); {
 	case c.Status == stores.CallUnrecordable:
-		text = fmt.Sprintf("%s may have run, but its result could not be kept: %s", c.Tool, c.Why)
+		text = doubtOn(c, c.Tool)
 	case f.lapsed != nil:
 		text = fmt.Sprintf("%s lost its lease %s ago while %s ran: it may or may not have had its effect", f.lapsed.Holder, age(f.now, f.lapsed.Expires), c.Tool)
 	case f.leases:
