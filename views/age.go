@@ -37,6 +37,14 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%dy", d/(365*day))
 }
 
+// plural is a number of things: 1 line, 2 lines.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // count is a number in at most five cells.
 func count(n int64) string {
 	switch {

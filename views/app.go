@@ -87,9 +87,6 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.changed(msg)
 	case tickMsg:
 		return a, a.tick(msg)
-	case asideMsg:
-		a.aside(msg)
-		return a, nil
 	}
 	return a, a.broadcast(msg)
 }

@@ -241,7 +241,7 @@ func (p *picker) details(width int, yes, no string) []string {
 	args := p.arguments(e, width)
 	place := nonEmpty(prefixed("node ", e.Node), "id "+e.ID, "waiting "+age(p.now(), e.Since))
 	if len(args) > 0 {
-		place = append(place, fmt.Sprintf("%d bytes in %d lines", e.Bytes, len(args)-endLines))
+		place = append(place, plural(e.Bytes, "byte")+" in "+plural(len(args)-endLines, "line"))
 	}
 	lines = append(lines, p.styles.Muted.Render(widget.Cut(widget.Plain(strings.Join(place, ", ")), width, p.styles.Ellipsis)))
 	if e.Why != "" {

@@ -30,8 +30,7 @@ func TestDeadWorkerIsNoticedWhenItsLeaseEnds(t *testing.T) {
 	x.wait(time.Second)
 	x.sees("order-11")
 	x.wait(2 * time.Second)
-	x.seesNot("order-11")
-	x.sees("2 Running 0", "1 Needs you 7")
+	x.sees("2 Running 0", "1 Needs you 7", "No runs here.", "order-11 left this tab")
 	n := len(x.backend.Listed)
 	x.wait(time.Second) // not again for the same lease
 	same(t, len(x.backend.Listed), n)

@@ -60,7 +60,7 @@ func access(s *shared) string {
 func storeNames(s *shared) string {
 	var names []string
 	for _, info := range stores(s) {
-		names = append(names, info.Label)
+		names = append(names, storeName(s, info.Label, info.Label))
 	}
 	return strings.Join(names, ", ")
 }

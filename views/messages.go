@@ -18,12 +18,6 @@ type (
 	// beatMsg comes every second to the layers that can be seen, for reading
 	// again what got old without a notice: a lease runs out in silence.
 	beatMsg struct{}
-	// asideMsg is a notice of the layer with the id that is told only when the
-	// layer can be seen and nothing else is told.
-	asideMsg struct {
-		layer int
-		Text  string
-	}
 	// changedMsg says that something in a store may have changed.
 	changedMsg struct{ notices <-chan struct{} }
 	// watchingMsg says that change notices arrive, or why they do not.

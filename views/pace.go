@@ -11,6 +11,9 @@ import (
 const (
 	// pasteTail is how long keys after pasted text still belong to it.
 	pasteTail = 150 * time.Millisecond
+	// fieldTail is the same in a text field, where several characters also
+	// arrive as one from who types over a slow line.
+	fieldTail = 50 * time.Millisecond
 	// burstGap is the pause under which two keys came in one burst, from a
 	// terminal and not from fingers.
 	burstGap = 100 * time.Millisecond
@@ -25,11 +28,12 @@ type pace struct {
 	until time.Time     // keys before this belong to pasted text
 }
 
-// note takes the time of a key, and whether it belongs to pasted text.
-func (p *pace) note(msg tea.KeyMsg, now time.Time) {
+// note takes the time of a key, and whether what follows within tail belongs to
+// pasted text.
+func (p *pace) note(msg tea.KeyMsg, now time.Time, tail time.Duration) {
 	p.gap, p.last = now.Sub(p.last), now
 	if p.pasting(now) || msg.Type == tea.KeyRunes && len(msg.Runes) > 1 {
-		p.until = now.Add(pasteTail)
+		p.until = now.Add(tail)
 	}
 }
 
@@ -52,7 +56,7 @@ func (p *pace) keys(msg tea.KeyMsg, now time.Time, moves []key.Binding) ([]tea.K
 		p.gap, p.last = now.Sub(p.last), now
 		return msgs, false
 	}
-	p.note(msg, now)
+	p.note(msg, now, pasteTail)
 	return nil, true
 }
 

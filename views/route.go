@@ -1,7 +1,6 @@
 package views
 
 import (
-	"slices"
 	"time"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -19,7 +18,7 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 	front := a.front().screen
 	a.notice = noticeMsg{}
 	if front.Typing() {
-		a.pace.note(msg, a.now())
+		a.pace.note(msg, a.now(), fieldTail)
 		return front.Update(msg)
 	}
 	if cmd, ok := a.filterBurst(msg); ok {
@@ -51,7 +50,7 @@ func (a *App) filterBurst(msg tea.KeyMsg) (tea.Cmd, bool) {
 	if !a.front().screen.Typing() {
 		return open, true
 	}
-	a.pace.note(msg, a.now())
+	a.pace.note(msg, a.now(), fieldTail)
 	rest := a.front().screen.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: msg.Runes[1:]})
 	return tea.Batch(open, rest), true
 }
@@ -150,10 +149,5 @@ func (a *App) beat() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// aside tells what is worth no more than an empty footer.
-func (a *App) aside(msg asideMsg) {
-	seen := slices.ContainsFunc(a.seen(), func(l layer) bool { return l.id == msg.layer })
-	if seen && a.notice.Text == "" {
-		a.tell(noticeMsg{msg.Text, theme.Muted})
-	}
-}
+// quiet implements navigator.
+func (a *App) quiet(id int) bool { return a.front().id == id && a.notice.Text == "" }

@@ -3,7 +3,6 @@ package views
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 
 	"github.com/flowtui/flowtui/views/widget"
 )
@@ -30,7 +29,7 @@ func jsonLines(raw json.RawMessage, width int) []string {
 		lines = append(lines, widget.Break(string(l), width)...)
 	}
 	if left > 0 {
-		lines = append(lines, widget.Break(fmt.Sprintf("(%d more bytes are left out)", left), width)...)
+		lines = append(lines, widget.Break("("+plural(left, "more byte")+" left out)", width)...)
 	}
 	return lines
 }

@@ -198,11 +198,11 @@ func TestScenario34GiantValuesAreCut(t *testing.T) {
 		t.Fatal(v)
 	}
 	r.press("3", "enter", "G")
-	if v := r.View(); !strings.Contains(v, "more bytes are left out") {
+	if v := r.View(); !strings.Contains(v, "more bytes left out") {
 		t.Fatal(v)
 	}
 	r.press("5")
-	if v := r.View(); !strings.Contains(v, "10000 earlier ones left out") || !strings.Contains(v, "60000") {
+	if v := r.View(); !strings.Contains(v, "earlier left out: 10000") || !strings.Contains(v, "60000") {
 		t.Fatal(v)
 	}
 }

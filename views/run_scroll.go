@@ -1,8 +1,6 @@
 package views
 
 import (
-	"fmt"
-
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -96,7 +94,7 @@ func paneLines(st *theme.Styles, p *widget.TextPane, text []string, height int) 
 		lines = append(lines, " "+l)
 	}
 	if n := p.Below(); n > 0 && height > 0 {
-		lines = append(lines, st.Tone(theme.Attention).Render(fmt.Sprintf(" %s %d more lines", st.More, n)))
+		lines = append(lines, st.Tone(theme.Attention).Render(" "+st.More+" "+plural(n, "more line")))
 	}
 	return lines
 }

@@ -50,6 +50,9 @@ type runs struct {
 	tallied  time.Time // last request of counts
 	looked   time.Time // last look in the background
 	checked  map[viewer.Ref]string
+	text     string     // filter of the rows that are shown
+	last     viewer.Ref // run that the cursor was on
+	left     string     // sentence about a run that the cursor lost, not told yet
 
 	width, height int
 }

@@ -106,7 +106,7 @@ func (r *runs) choose(tab int) tea.Cmd {
 
 // restart empties the list and reads what belongs there now.
 func (r *runs) restart() tea.Cmd {
-	r.loaded, r.next = false, ""
+	r.loaded, r.next, r.last, r.left = false, "", viewer.Ref{}, ""
 	r.more.drop()
 	r.table.SetRows(nil)
 	clear(r.checked)

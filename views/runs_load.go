@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/theme"
 )
 
 // refresh reads the rows again, from the start to where they were read before,
@@ -18,8 +19,9 @@ func (r *runs) refresh() tea.Cmd {
 // beat reads again when what is shown got old. A read that failed is tried
 // again anyway.
 func (r *runs) beat() tea.Cmd {
+	told := r.tellLeft()
 	if r.page.busy || r.troubled() {
-		return nil
+		return told
 	}
 	rows := r.table.Rows()
 	leases := make([]*viewer.Lease, len(rows))
@@ -27,9 +29,20 @@ func (r *runs) beat() tea.Cmd {
 		leases[i] = row.Lease
 	}
 	if !outdated(r.now(), r.page.asked, leases...) {
+		return told
+	}
+	return tea.Batch(told, r.refresh())
+}
+
+// tellLeft says once, and when nothing else is being told, that the run under
+// the cursor went away: the cursor stands on another one now.
+func (r *runs) tellLeft() tea.Cmd {
+	if r.left == "" || !r.nav.quiet(r.id) {
 		return nil
 	}
-	return r.refresh()
+	text := r.left
+	r.left = ""
+	return notice(text, theme.Attention)
 }
 
 // troubled reports that not all stores could be read.
@@ -91,13 +104,14 @@ func (r *runs) firstPage(msg reply[viewer.Page]) tea.Cmd {
 	if current {
 		r.show(msg)
 	}
+	left := r.tellLeft()
 	var again tea.Cmd
 	if r.page.again || !current {
 		again = r.readPage()
 	} else {
 		r.settleCounts()
 	}
-	return tea.Batch(again, r.readMore(), r.verifyNext())
+	return tea.Batch(left, again, r.readMore(), r.verifyNext())
 }
 
 // show replaces the rows with what was read. Rows of a store that could not be
@@ -117,11 +131,31 @@ func (r *runs) show(msg reply[viewer.Page]) {
 			rows = append(rows, old)
 		}
 	}
+	r.replace(rows, p.Next == "")
 	r.next = p.Next
 	r.loaded = true
 	r.table.Stale = false
-	r.table.SetRows(rows)
 	r.table.SetColumns(r.columns())
+}
+
+// replace puts other rows on the screen; whole says that they are all. The
+// cursor stays on its run, also when a filter hid it for a while.
+func (r *runs) replace(rows []viewer.Row, whole bool) {
+	row, had := r.table.Selected()
+	if had {
+		r.last = row.Ref
+	}
+	kept := r.table.SetRows(rows)
+	if !had {
+		r.table.Select(r.last)
+	}
+	if had && !kept && whole && r.loaded && r.text == r.query.Text {
+		r.left = row.Run + " left this tab"
+		if r.query.Tab == viewer.TabAll {
+			r.left = row.Run + " is not there any more"
+		}
+	}
+	r.text = r.query.Text
 }
 
 func (r *runs) fail(p *viewer.Problem) {

@@ -19,16 +19,20 @@ func (r *runs) columns() []widget.Column {
 	}
 	owner, store := 8, 9 // dropped first
 	ownerFrom, storeFrom := 100, 140
+	storeMin := 6
 	if differ(rows, func(row viewer.Row) string { return row.Owner }) {
 		owner, ownerFrom = 4, 0
 	}
 	if differ(rows, func(row viewer.Row) string { return row.Store }) {
 		store, storeFrom = 3, 0
+		for _, info := range stores(r.shared) { // names that differ are worth their room
+			storeMin = min(16, max(storeMin, widget.Width(storeName(r.shared, info.Label, info.Label))))
+		}
 	}
 	return []widget.Column{
 		{Title: "what", Min: 11, Max: 18},
 		{Title: "run", Min: 10, Max: 40},
-		{Title: "store", Min: 6, Max: 16, From: storeFrom, Rank: store},
+		{Title: "store", Min: storeMin, Max: 24, From: storeFrom, Rank: store},
 		{Title: "owner", Min: 6, Max: 16, From: ownerFrom, Rank: owner},
 		{Title: "flow", Min: 8, Max: 20, Rank: 2},
 		{Title: "at", Min: 5, Max: 16, Rank: 5},
@@ -52,7 +56,7 @@ func (r *runs) cells(row viewer.Row) []widget.Cell {
 	return []widget.Cell{
 		{Text: badges(r.styles, row.Badges), Tone: tone},
 		{Text: row.Run, Tone: rest},
-		{Text: row.Store, Tone: rest},
+		{Text: storeName(r.shared, row.Ref.Store, row.Store), Tone: rest},
 		{Text: row.Owner, Tone: rest},
 		{Text: row.Flow, Tone: rest},
 		{Text: at(row), Tone: rest},

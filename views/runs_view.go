@@ -136,7 +136,7 @@ func (r *runs) missing() string {
 	var all []string
 	for _, info := range stores(r.shared) {
 		if p := r.unread(info.Label); p != nil {
-			all = append(all, info.Label+" not read since "+p.Since.Format(time.TimeOnly))
+			all = append(all, storeName(r.shared, info.Label, info.Label)+" not read since "+p.Since.Format(time.TimeOnly))
 		}
 	}
 	if r.failed != nil {

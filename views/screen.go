@@ -69,6 +69,8 @@ type shared struct {
 type navigator interface {
 	open(build func(*env) Screen, sheet bool) tea.Cmd
 	pop(id int)
+	// quiet reports that the layer is in front and the footer tells nothing.
+	quiet(id int) bool
 }
 
 // push opens a screen in front of all others.

@@ -90,7 +90,7 @@ func (s *sheet) nameLines() []string {
 func (s *sheet) below() []string {
 	var lines []string
 	if n := s.pane.Below(); n > 0 {
-		more := fmt.Sprintf("%s %d more lines", s.styles.More, n)
+		more := s.styles.More + " " + plural(n, "more line")
 		lines = append(lines, s.styles.Tone(theme.Attention).Render(more))
 	} else {
 		lines = append(lines, "")

@@ -164,7 +164,7 @@ func (t *callsTab) hints() []keymap.Hint {
 	if t.opened != nil {
 		open.Off = "it is open"
 	}
-	return []keymap.Hint{open, t.r.revealHint(t.masked()), {Binding: k.Left, More: true}, {Binding: k.Right, More: true}}
+	return []keymap.Hint{open, t.r.revealHint(t.masked()), {Binding: keymap.Titled(k.Left, "earlier"), More: true}, {Binding: keymap.Titled(k.Right, "later"), More: true}}
 }
 
 func (t *callsTab) view(width, height int) []string {

@@ -134,10 +134,10 @@ func (e *eventsTab) view(width, height int) []string {
 		return e.one(width, height)
 	}
 	e.lines.fit(len(e.all), height-1)
-	head := "  " + widget.PadLeft("n", eventN) + "  " + widget.Pad("time", eventTime) + "  " + widget.Pad("what", eventType) + "  data"
+	head := "  " + widget.PadLeft("n", eventN) + "  " + widget.Pad("time", eventTime) + "  " + widget.Pad("event", eventType) + "  what happened"
 	right := ""
 	if e.gone > 0 {
-		right = fmt.Sprintf("%d earlier ones left out ", e.gone)
+		right = fmt.Sprintf("earlier left out: %d ", e.gone)
 	} else if e.lines.atEnd() {
 		right = "follows "
 	}
@@ -151,7 +151,7 @@ func (e *eventsTab) view(width, height int) []string {
 
 const (
 	eventN    = 5
-	eventType = 16
+	eventType = 17
 	eventTime = len("15:04:05.000")
 )
 
@@ -164,7 +164,7 @@ func (e *eventsTab) line(i, width int) string {
 	}
 	head := widget.PadLeft(fmt.Sprint(v.N), eventN) + "  " + at + "  "
 	what := widget.Pad(widget.Plain(v.Type), eventType)
-	data := string(v.Data)
+	data := eventText(v)
 	if len(data) > 4*width { // more cannot be seen
 		data = data[:4*width]
 	}

@@ -55,9 +55,10 @@ func (o *overviewTab) lines(width int) []string {
 func (o *overviewTab) findings(d viewer.Detail, width int) []string {
 	const most = 3
 	var lines []string
-	for i, f := range d.Findings {
+	found := badOnes(d.Findings)
+	for i, f := range found {
 		if i == most {
-			more := fmt.Sprintf("%d more, the tab Verify shows all", len(d.Findings)-most)
+			more := fmt.Sprintf("%d more, the tab Verify shows all", len(found)-most)
 			return append(lines, o.r.styles.Muted.Render(widget.Cut(more, width, o.r.styles.Ellipsis)))
 		}
 		lines = append(lines, findingLines(o.r.shared, f, width)...)
@@ -99,7 +100,7 @@ func (o *overviewTab) asked(w viewer.Waiting, width, most int) []string {
 	}
 	args := jsonLines(w.Args, width)
 	if len(args) > most {
-		more := fmt.Sprintf("%d more lines, the sheet of the action shows all", len(args)-most)
+		more := plural(len(args)-most, "more line") + ", the sheet of the action shows all"
 		args = append(args[:most:most], o.r.styles.Tone(theme.Attention).Render(widget.Cut(more, width, o.r.styles.Ellipsis)))
 	}
 	lines = append(lines, args...)

@@ -238,7 +238,7 @@ func (s *stateTab) find(by int) tea.Cmd {
 func (s *stateTab) nothing() tea.Cmd {
 	text := fmt.Sprintf("nothing here contains %q", s.search.Value())
 	if s.now.value.Cut > 0 {
-		text += fmt.Sprintf("; %d lines are left out", s.now.value.Cut)
+		text += "; " + plural(s.now.value.Cut, "line") + " left out"
 	}
 	return notice(text, theme.Attention)
 }
@@ -256,14 +256,14 @@ func (s *stateTab) hints() []keymap.Hint {
 	if !s.compared() {
 		plain = "the step before is not there to compare with"
 	}
-	diff := keymap.Hint{Binding: k.Diff, Off: plain}
+	diff := keymap.Hint{Binding: keymap.Titled(k.Diff, "only what changed"), Off: plain}
 	if s.tree.changes {
 		diff.Binding = keymap.Titled(k.Diff, "all of it")
 	}
 	return []keymap.Hint{{Binding: keymap.Titled(k.Open, "open")}, {Binding: k.Search},
 		{Binding: k.NextMatch, Off: none}, {Binding: k.PrevMatch, Off: none, More: true},
-		s.r.revealHint(s.now.value.Masked), diff, {Binding: k.Fold, More: true},
-		{Binding: keymap.Titled(k.Left, "close, out of it"), More: true}, {Binding: keymap.Titled(k.Right, "open, into it"), More: true}}
+		s.r.revealHint(s.now.value.Masked), diff, {Binding: keymap.Titled(k.Fold, "fold or unfold"), More: true},
+		{Binding: keymap.Titled(k.Left, "fold, or out of it; { } go through time"), More: true}, {Binding: keymap.Titled(k.Right, "unfold, or into it"), More: true}}
 }
 
 func (s *stateTab) view(width, height int) []string {
@@ -301,7 +301,7 @@ func (s *stateTab) summary(width int) []string {
 		parts = append(parts, masked)
 	}
 	if v.Cut > 0 {
-		parts = append(parts, fmt.Sprintf("%d lines left out", v.Cut))
+		parts = append(parts, plural(v.Cut, "line")+" left out")
 	}
 	against := ""
 	switch {
@@ -343,7 +343,7 @@ func (s *stateTab) whole(width, height int) []string {
 func size(n int64) string {
 	switch {
 	case n < 1<<10:
-		return fmt.Sprintf("%d bytes", n)
+		return plural(int(n), "byte")
 	case n < 1<<20:
 		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
 	}

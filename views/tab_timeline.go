@@ -114,7 +114,7 @@ func (t *timelineTab) hints() []keymap.Hint {
 	if len(t.r.history()) < 2 {
 		none = "there are no other steps"
 	}
-	return []keymap.Hint{{Binding: k.Left, Off: none}, {Binding: k.Right, Off: none},
+	return []keymap.Hint{{Binding: keymap.Titled(k.Left, "earlier"), Off: none}, {Binding: keymap.Titled(k.Right, "later"), Off: none},
 		{Binding: keymap.Titled(k.Open, "calls of the step")}}
 }
 

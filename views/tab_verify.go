@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -77,19 +78,33 @@ func (v *verifyTab) lines(width int) []string {
 		lines = append(lines, "")
 		lines = append(lines, widget.Wrap(p.Store+" could not be read: "+p.Problem.Message, width)...)
 	}
-	if found := v.report.value.Findings; len(found) > 0 {
-		rows := fmt.Sprintf("%d rows do not verify", len(found))
-		if len(found) == 1 {
-			rows = "1 row does not verify"
-		}
-		lines = append(lines, "", v.r.styles.Strong.Render(rows))
-		for _, f := range found {
-			lines = append(lines, findingLines(v.r.shared, f, width)...)
-		}
-	}
+	lines = append(lines, v.findings(width)...)
 	lines = append(lines, "")
 	for _, l := range widget.Wrap("cannot show: the newest rows cut off all together", width) {
 		lines = append(lines, v.r.styles.Muted.Render(l))
+	}
+	return lines
+}
+
+// badOnes leaves out what could only not be checked: that is no finding, and
+// the verdict tells it.
+func badOnes(all []viewer.Finding) []viewer.Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f viewer.Finding) bool { return !f.Verdict.Bad() })
+}
+
+// findings are the rows that do not verify.
+func (v *verifyTab) findings(width int) []string {
+	found := badOnes(v.report.value.Findings)
+	if len(found) == 0 {
+		return nil
+	}
+	rows := plural(len(found), "row") + " do not verify"
+	if len(found) == 1 {
+		rows = "1 row does not verify"
+	}
+	lines := []string{"", v.r.styles.Strong.Render(rows)}
+	for _, f := range found {
+		lines = append(lines, findingLines(v.r.shared, f, width)...)
 	}
 	return lines
 }
@@ -140,11 +155,11 @@ func meaning(v viewer.Verdict) string {
 	case viewer.Verified:
 		return "Every row of the run carries a signature made with the key that was given; none was changed, moved or taken out."
 	case viewer.NoKeyGiven:
-		return "No key was given, so nothing is known about the rows."
+		return "Not checked: no key was given, so nothing is known about the rows. Leave and open the store again with --key-file FILE, --key-env NAME or --key-cmd CMD."
 	case viewer.UnknownKey:
-		return "The rows are signed with a key that was not given, so nothing is known about them."
+		return "Not checked: the rows are signed with a key that was not given, so nothing is known about them. Leave and open the store again with that key, see --key-file."
 	case viewer.Unsigned:
-		return "The store carries no signatures, so nothing is known about the rows."
+		return "Not checked: the store carries no signatures, so nothing is known about the rows."
 	case viewer.Forged:
 		return "A row does not carry the signature that its content needs: somebody without the key wrote it or changed it."
 	case viewer.Gap:

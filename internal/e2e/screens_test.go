@@ -118,6 +118,7 @@ func TestResolveAndRecoverByKeyboard(t *testing.T) {
 		term.wait(`"sent"`)
 		term.keys("Enter")
 		term.wait(`enter it ran`)
+		term.settle()
 		term.keys("Enter")
 		term.wait(`(?s)recorded.*enter close`)
 		term.keys("Escape")

@@ -52,13 +52,17 @@ func (term *terminal) tmux(args ...string) string {
 	return string(out)
 }
 
-// keys types keys by their tmux names: "j", "Enter", "Escape", "C-c".
+// keys types keys by their tmux names: "j", "Enter", "Escape", "C-c". There is
+// a person's pause before each: keys that come at once count as pasted text.
 func (term *terminal) keys(names ...string) {
 	term.t.Helper()
 	for _, n := range names {
+		<-time.After(pause)
 		term.tmux("send-keys", n)
 	}
 }
+
+const pause = 150 * time.Millisecond
 
 // text types literal text.
 func (term *terminal) text(s string) {

@@ -66,10 +66,12 @@ func Calls() []viewer.Call {
 func Events() []viewer.Event {
 	var all []viewer.Event
 	for i, e := range []struct{ typ, data string }{
-		{"saved", `{"step":0,"status":"running"}`}, {"call", `{"id":"hold.1","status":"done"}`},
-		{"saved", `{"step":1,"status":"running"}`}, {"call", `{"id":"pay.1","status":"done"}`},
-		{"saved", `{"step":2,"status":"running"}`}, {"resolved", `{"id":"send.1","by":"op1","note":"seen in the mail system"}`},
-		{"saved", `{"step":3,"claim":true}`}, {"call", `{"id":"send.2","status":"done"}`}, {"saved", `{"step":4,"status":"done"}`},
+		{"checkpoint.saved", `{"kind":"flow","step":0,"status":"running"}`}, {"call", `{"id":"hold.1","status":"done"}`},
+		{"checkpoint.saved", `{"kind":"flow","step":1,"status":"running"}`}, {"call", `{"id":"pay.1","status":"done"}`},
+		{"checkpoint.saved", `{"kind":"flow","step":2,"status":"running"}`},
+		{"operator.resolved", `{"action":"resolve","target":"send.1","by":"op1","note":"seen in the mail system"}`},
+		{"run.recovered", `{"kind":"flow","step":3,"replayed":["send.1"],"rerun":[]}`}, {"call", `{"id":"send.2","status":"done"}`},
+		{"checkpoint.saved", `{"kind":"flow","step":4,"status":"done"}`},
 	} {
 		all = append(all, viewer.Event{N: int64(i) + 1, Time: Clock(float64(i)), Type: e.typ, Data: json.RawMessage(e.data)})
 	}

@@ -113,7 +113,7 @@ func (f *Field) insert(s string) string {
 	f.left = append(f.left, clusters(joined)...)
 	f.bytes += len(s)
 	if refused > 0 {
-		return fmt.Sprintf("left out %d control characters", refused)
+		return fmt.Sprintf("control characters left out: %d", refused)
 	}
 	return ""
 }
