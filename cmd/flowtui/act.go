@@ -36,12 +36,12 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 				return err
 			}
 			a.plan(textWriter{a.stderr}, p)
-			if err := a.confirm(ctx, s, question(req), ref.Run); err != nil {
-				return err
-			}
 			if req.Version == "" {
 				req.Version = p.Version
 			}
+		}
+		if err := a.confirm(ctx, s, question(req), ref.Run); err != nil {
+			return err
 		}
 		out, err := s.Act(ctx, req, a.progress)
 		if err != nil {
@@ -87,6 +87,9 @@ func (a *app) mayAsk() error {
 // that no habit of pressing y decides.
 func (a *app) confirm(ctx context.Context, s *session, what, name string) error {
 	if a.global.yes {
+		if s.production {
+			a.warnf("production: --yes given")
+		}
 		return nil
 	}
 	w := textWriter{a.stderr}

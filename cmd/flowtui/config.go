@@ -101,7 +101,12 @@ func readConfig(path string, asked bool) (config, error) {
 func parseConfig(data []byte) (config, error) {
 	var c config
 	if err := yaml.UnmarshalWithOptions(data, &c, yaml.Strict()); err != nil {
-		return config{}, err
+		return config{}, plainly(data, err)
+	}
+	for _, name := range c.names() {
+		if c.Contexts[name].Store == "" { // a context of nothing is not read as one
+			return config{}, fmt.Errorf("the context %s has no store", name)
+		}
 	}
 	if _, known := c.Contexts[c.Default.text]; c.Default.text != "" && !known {
 		return config{}, misplaced(c.Default.node, "there is no context %q; there are %s", c.Default.text, listed(c.names()))

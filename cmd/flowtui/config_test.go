@@ -53,7 +53,12 @@ func TestConfigErrorsNameThePlace(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown key":         {"contexts:\n  a:\n    store: x\n    stroe: y\n", ":4:5: unknown field \"stroe\""},
 		"unknown at the top":  {"contxts: {}\n", ":1:1: unknown field"},
-		"wrong type":          {"contexts:\n  a:\n    store: x\n    read_only: perhaps\n", ":4:16: "},
+		"wrong type":          {"contexts:\n  a:\n    store: x\n    read_only: perhaps\n", ":4:16: contexts.a.read_only: want true or false"},
+		"text for a list":     {"contexts:\n  a: {store: x, flows: y}\n", ":2:24: contexts.a.flows: want a list"},
+		"list for a text":     {"contexts:\n  a: {store: [x]}\n", ":2:14: contexts.a.store: want a text"},
+		"in a list":           {"contexts:\n  a: {store: x, flows: [y, {z: 1}]}\n", ":2:28: contexts.a.flows[1]: want a text"},
+		"number for contexts": {"contexts: 3\n", ":1:11: contexts: want a mapping of names"},
+		"nothing":             {"contexts:\n  a:\n", ": the context a has no store"},
 		"no store":            {"contexts:\n  a:\n    owner: x\n", ":3:"},
 		"two keys":            {"contexts:\n  a: {store: x, key_file: f, key_env: E}\n", ":2:"},
 		"unknown default":     {"default: b\ncontexts:\n  a: {store: x}\n", `:1:10: there is no context "b"; there are a`},

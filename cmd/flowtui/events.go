@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,9 +30,18 @@ func newEventsCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// events prints what is there and, when following, what comes. Watching starts
-// before the first read, so nothing falls in between.
+// events prints what is there and, when following, what comes: ctrl+c is how a
+// person ends that.
 func (a *app) events(ctx context.Context, s *session, ref viewer.Ref, follow bool) error {
+	err := a.tail(ctx, s, ref, follow)
+	if follow && ctx.Err() != nil && strings.HasPrefix(context.Cause(ctx).Error(), os.Interrupt.String()) {
+		return nil
+	}
+	return err
+}
+
+// tail starts to watch before the first read, so nothing falls in between.
+func (a *app) tail(ctx context.Context, s *session, ref viewer.Ref, follow bool) error {
 	var changed <-chan struct{}
 	if follow {
 		var err error

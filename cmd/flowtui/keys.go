@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/flowtui/flowtui/engine/seal"
@@ -121,8 +122,9 @@ func readLimited(r io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// runKeyCmd runs a command without a shell and returns its output. What it says
-// on stderr is dropped: nobody knows whether it names the secret.
+// runKeyCmd runs a command without a shell and returns its output. Of what it
+// says on stderr only the last line is told, and only when it failed and the
+// line holds nothing of the output.
 func runKeyCmd(ctx context.Context, line string) ([]byte, error) {
 	argv, err := splitWords(line)
 	if err != nil {
@@ -130,20 +132,41 @@ func runKeyCmd(ctx context.Context, line string) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, keyCmdTimeout)
 	defer cancel()
-	var out limitedBuffer
+	var out, said limitedBuffer
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Stdout = &out
+	cmd.Stdout, cmd.Stderr = &out, &said
 	cmd.WaitDelay = time.Second // a grandchild may hold the pipe open
 	err = cmd.Run()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("no answer within %s", keyCmdTimeout)
 	case err != nil:
+		defer clear(out.data)
+		if why := lastWords(said.data, out.data); why != "" {
+			return nil, fmt.Errorf("%w: %s", err, why)
+		}
 		return nil, err
 	case out.over:
 		return nil, fmt.Errorf("it gives more than %d bytes", maxKeyBytes)
 	}
 	return out.data, nil
+}
+
+// lastWords is the last line that a command said, "" when that line has
+// anything in common with what it printed, which may be a secret, or is one
+// word, which is no explanation but may be a secret too.
+func lastWords(said, printed []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	last := strings.TrimSpace(lines[len(lines)-1])
+	if !strings.ContainsRune(last, ' ') {
+		return ""
+	}
+	for _, word := range strings.Fields(string(printed)) {
+		if strings.Contains(last, word) {
+			return ""
+		}
+	}
+	return clip(last, 200)
 }
 
 // limitedBuffer keeps the first bytes and drops the rest.

@@ -17,11 +17,21 @@ func newLsCommand(a *app) *cobra.Command {
 	var tab, text string
 	var q viewer.Query
 	cmd := &cobra.Command{
-		Use:   "ls STORE",
+		Use:   "ls [STORE]",
 		Short: "List runs, newest update first",
-		Args:  arguments("STORE"),
+		Args:  arguments("[STORE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Tab = viewer.Tab(tab)
+			if len(args) == 0 {
+				name, err := a.defaultContext()
+				if err == nil && name == "" {
+					err = usagef("flowtui ls needs STORE: the config file names no default context")
+				}
+				if err != nil {
+					return err
+				}
+				args = []string{name}
+			}
 			return a.ls(cmd.Context(), args[0], q, text)
 		},
 	}

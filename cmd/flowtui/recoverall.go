@@ -39,9 +39,9 @@ func (a *app) recoverAll(ctx context.Context, store string) error {
 			return err
 		}
 		a.rows(textWriter{a.stderr}, page.Rows, s.owner == stores.AnyOwner)
-		if err := a.confirm(ctx, s, "recover all of them", store); err != nil {
-			return err
-		}
+	}
+	if err := a.confirm(ctx, s, "recover all of them", store); err != nil {
+		return err
 	}
 	results, err := s.RecoverAll(ctx, "", s.owner, viewer.RecoverAllOptions{})
 	if err != nil {

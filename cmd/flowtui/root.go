@@ -5,10 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views"
@@ -29,10 +32,15 @@ Exit codes: 0 done or clean, 1 failed, 2 usage, 3 not found, 4 conflict,
 		SilenceErrors: true,
 
 		SuggestionsMinimumDistance: 2,
+		Version:                    version(),
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return noEmptyFlags(cmd)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.open(cmd, args)
 		},
 	}
+	root.SetVersionTemplate("flowtui {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return problem("usage", "see "+cmd.CommandPath()+" --help", "%v", err)
 	})
@@ -46,17 +54,48 @@ Exit codes: 0 done or clean, 1 failed, 2 usage, 3 not found, 4 conflict,
 	return root
 }
 
+// version is that of the module, with the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+// mayBeEmpty are the flags for which nothing is a value.
+var mayBeEmpty = []string{"note", "value", "query", "cursor"}
+
+// noEmptyFlags refuses a flag that is given with nothing: mostly that is a
+// variable of a script that is not set, and never means "as if left out".
+func noEmptyFlags(cmd *cobra.Command) error {
+	var empty []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if slices.Contains(values, "") && !slices.Contains(mayBeEmpty, f.Name) {
+			empty = append(empty, "--"+f.Name)
+		}
+	})
+	if len(empty) > 0 {
+		return usagef("given, but empty: %s", strings.Join(empty, ", "))
+	}
+	return nil
+}
+
 // open shows the screens on the stores, or on the default context.
 func (a *app) open(cmd *cobra.Command, specs []string) error {
 	if len(specs) == 0 {
-		conf, err := a.config()
+		name, err := a.defaultContext()
 		if err != nil {
 			return err
 		}
-		if conf.Default.text == "" {
+		if name == "" {
 			return cmd.Help()
 		}
-		specs = []string{conf.Default.text}
+		specs = []string{name}
 	}
 	targets, err := a.targets(specs)
 	if err != nil {
@@ -74,6 +113,12 @@ func (a *app) open(cmd *cobra.Command, specs []string) error {
 		return refuse("flowtui ls "+specs[0]+" prints the runs", "the viewer needs a terminal")
 	}
 	return a.view(cmd.Context(), s.Service)
+}
+
+// defaultContext is the context that is meant when no store is named, "" for none.
+func (a *app) defaultContext() (string, error) {
+	conf, err := a.config()
+	return conf.Default.text, err
 }
 
 // mistyped tells a command that does not exist from a store: a single word that
