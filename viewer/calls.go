@@ -3,9 +3,11 @@ package viewer
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/tool"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -49,6 +51,8 @@ func callOf(c engine.CallInfo, f facts, reveal bool) Call {
 	switch {
 	case v.InDoubt:
 		v.Why = doubtOn(c, "it")
+	case unstarted(c):
+		v.Why = "it could not be started: " + startError(c)
 	case c.Status == stores.CallResolved && c.NotRun:
 		v.Why = "an operator said that it did not run"
 	case c.Status == stores.CallResolved:
@@ -64,6 +68,16 @@ func callOf(c engine.CallInfo, f facts, reveal bool) Call {
 		v.Args, v.Result, v.Masked = args.JSON, result.JSON, args.Count()+result.Count()
 	}
 	return v
+}
+
+// unstarted reports a call that its worker could not start: it surely did not
+// run, and no operator had to say so.
+func unstarted(c engine.CallInfo) bool {
+	return c.Status == stores.CallResolved && c.NotRun && c.Why != ""
+}
+
+func startError(c engine.CallInfo) string {
+	return strings.TrimPrefix(c.Why, tool.ErrNotStarted.Error()+": ")
 }
 
 func moment(t time.Time) *time.Time {

@@ -25,7 +25,8 @@ type facts struct {
 	since               time.Time // when it began to wait, zero when unknown
 	doubts              []engine.CallInfo
 	resolved            []string // calls of the superstep that an operator resolved
-	stored              int      // decisions stored and not spent
+	unstarted           []engine.CallInfo
+	stored              int // decisions stored and not spent
 	worker              string
 	failure             string
 

@@ -1,11 +1,14 @@
 package viewer
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/tool"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -68,5 +71,26 @@ func TestNothingIsInDoubtWhileAWorkerIsOnIt(t *testing.T) {
 	o := get[Outcome](t)(s.Act(t.Context(), Request{Ref: ref, Action: Resolve, NotRun: true, Takeover: true}, nil))
 	if o.Status != "running" {
 		t.Errorf("resolve with takeover: %+v", o)
+	}
+}
+
+// That a tool could not be started is not what an operator said.
+func TestAToolThatCannotBeStarted(t *testing.T) {
+	b := newBench(t)
+	b.tools.Add(toolOf("missing", func(context.Context) (any, error) {
+		return nil, fmt.Errorf("missing: %w: no such program", tool.ErrNotStarted)
+	}))
+	b.flow(engine.NewFlow("lost").Node("a", engine.Call{Tool: "missing"}))
+	if _, err := b.runner("worker-1").Run(t.Context(), b.flows.flows["lost"], engine.Start{Key: stores.Key{Owner: "default", Run: "r"}}); err == nil {
+		t.Fatal("it ran")
+	}
+	s := b.service()
+	r := b.row(s, "r")
+	if r.Why != "worker-1 could not start missing, so it did not run: no such program" || r.Next != "recover it where the tool can be started" {
+		t.Errorf("why %q, next %q", r.Why, r.Next)
+	}
+	calls := get[[]Call](t)(s.Calls(t.Context(), r.Ref, false))
+	if calls[0].Why != "it could not be started: no such program" {
+		t.Errorf("%+v", calls[0])
 	}
 }

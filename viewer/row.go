@@ -124,6 +124,8 @@ func (s *Service) facts(g glimpse) facts {
 		case c.Step != h.Base || !f.running():
 		case c.Doubtful():
 			f.doubts = append(f.doubts, c)
+		case unstarted(c):
+			f.unstarted = append(f.unstarted, c)
 		case c.Status == stores.CallResolved:
 			f.resolved = append(f.resolved, c.ID)
 		}

@@ -111,6 +111,9 @@ func whyRunning(f facts) (string, string) {
 	switch {
 	case f.stored > 0:
 		return fmt.Sprintf("%s stored %s ago, and no worker has picked the run up", plural(f.stored, "decision"), age(f.now, f.updated)), next
+	case len(f.unstarted) > 0:
+		c := f.unstarted[0]
+		return fmt.Sprintf("%s could not start %s, so it did not run: %s", nameOr(c.By, "the worker"), c.Tool, startError(c)), "recover it where the tool can be started"
 	case len(f.resolved) > 0:
 		return fmt.Sprintf("%s resolved, and no worker has picked the run up", strings.Join(f.resolved, ", ")), next
 	case f.lapsed != nil:
