@@ -33,6 +33,9 @@ type document struct {
 	description string
 	flow        *engine.Flow
 	tools       *tool.Registry
+	declared    map[string]bool // tools of the file, also those that are wrong
+	lostTool    bool            // one has no name that could be read: steps may mean it
+	lostStep    bool            // one has no id that could be read: edges may mean it
 	reducers    map[string]engine.Reducer
 	steps       []*step
 }
@@ -63,21 +66,23 @@ func (r reader) name(it *item, what string) {
 }
 
 func (d *document) readTools(it *item) {
-	d.tools = tool.NewRegistry()
+	d.tools, d.declared = tool.NewRegistry(), map[string]bool{}
 	for _, name := range d.opts.Tools.Names() {
 		t, _ := d.opts.Tools.Get(name)
 		if err := d.tools.Add(t); err != nil {
 			d.fail(it, "%s", err)
 		}
 	}
+	d.lostTool = it != nil && it.kind != isList && it.kind != isNull
 	for _, e := range d.items(it, "tools") {
-		if e.kind == isNull {
+		switch {
+		case e.kind == isNull:
 			d.wrong(e, "each of tools", isMapping)
+		case d.mapping(e, "a tool", toolKeys):
+			d.readTool(e)
 			continue
 		}
-		if d.mapping(e, "a tool", toolKeys) {
-			d.readTool(e)
-		}
+		d.lostTool = true
 	}
 }
 
@@ -91,6 +96,8 @@ func (d *document) readTool(it *item) {
 		Dir:        d.opts.Dir,
 	}
 	d.name(it.get("name"), "tool")
+	d.declared[spec.Name] = true
+	d.lostTool = d.lostTool || spec.Name == ""
 	if spec.Name == "" || len(spec.Command) == 0 {
 		return
 	}
@@ -108,7 +115,7 @@ func (d *document) readTool(it *item) {
 func (d *document) command(parent *item) []string {
 	it := parent.get("command")
 	if it == nil {
-		d.fail(parent, "a tool needs %q", "command")
+		d.missing(parent, "command", "a tool")
 		return nil
 	}
 	if it.kind == isText {

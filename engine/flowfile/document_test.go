@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,7 +121,6 @@ stat: {}
 		"f.yaml:1:7: name must be a string",
 		`f.yaml:5:23: the key "tool" stands twice`,
 		`f.yaml:5:20: node "a": no tool is named "t"; declare it under "tools"`,
-		`f.yaml:6:5: node "b": a step needs "type"`,
 		`f.yaml:6:13: node "b": a step has no key "typ"`,
 		`f.yaml:8:19: an edge leads to "c"`,
 		"f.yaml:9:19: to must be a string, not a number; quote it",
@@ -135,6 +135,45 @@ stat: {}
 		if !strings.HasPrefix(got[i], want[i]) {
 			t.Errorf("got  %s\nwant %s", got[i], want[i])
 		}
+	}
+}
+
+// What is wrong is told once, where it is: not again by what refers to it.
+func TestOneMistakeIsOneError(t *testing.T) {
+	const call = "name: x\nsteps:\n  - {id: a, type: call, config: {tool: t}}\n  - {id: b, type: call, config: {tool: t}}\nedges:\n  - {from: a, to: b}\n"
+	for text, want := range map[string]string{
+		call + "tools: [{name: t, command: [x], tiemout: 5s}]": `has no key "tiemout"`,
+		call + "tools: [{name: t}]":                            `a tool needs "command"`,
+		call + "tools: [{name: t, command: x}]":                "command must be a list",
+		call + "tools: [{nam: t, command: [x]}]":               `has no key "nam"`,
+		call + "tools: [{name: t, comand: [x]}]":               `has no key "comand"`,
+		call + "tools: [t]":                                    "a tool must be a mapping",
+		call + "tools: t":                                      "tools must be a list",
+		"name: x\nsteps:\n  - {i: a, type: interrupt, config: {key: k}}\nedges:\n  - {from: a, to: a}\n": `has no key "i"`,
+		"name: x\nsteps:\n  - {id: a, type: interrupt, config: {kay: k}}\n":                              `has no key "kay"`,
+		"name: x\nsteps:\n  - {id: a, type: interrupt, config: {key: k, choices: [1]}}\n":                `each of choices must be a string, not a number; quote it: "1"`,
+	} {
+		_, err := flowfile.Parse("f.yaml", []byte(text), flowfile.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+	_, err := flowfile.Parse("f.yaml", []byte("name: x\nsteps:\n  - {id: a, type: interrupt, config: {key: k, choices: [1, true]}}\n"), flowfile.Options{})
+	if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), `not a boolean; quote it: "true"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A condition looks at keys of the state, not into them.
+func TestConditionsHaveNoPaths(t *testing.T) {
+	for _, c := range []string{"user.age > 3", "list[0] = 1", " a.b="} {
+		_, err := flowfile.Parse("f.yaml", []byte(fmt.Sprintf("name: x\nsteps:\n  - {id: a, type: interrupt, config: {key: k}}\nedges:\n  - {from: a, to: a, condition: %q}\n", c)), flowfile.Options{})
+		if err == nil || !strings.Contains(err.Error(), "no nested keys") {
+			t.Errorf("%s: %v", c, err)
+		}
+	}
+	if _, err := flowfile.Parse("f.yaml", []byte("name: x\nsteps:\n  - {id: a, type: interrupt, config: {key: k}}\nedges:\n  - {from: a, to: a, condition: price > 1.5}\n"), flowfile.Options{}); err != nil {
+		t.Error(err)
 	}
 }
 

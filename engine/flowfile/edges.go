@@ -2,6 +2,7 @@ package flowfile
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/flowtui/flowtui/engine"
 )
@@ -29,7 +30,7 @@ func (d *document) readEdges(it *item) {
 		return
 	}
 	d.flow.Entry(d.steps[0].id)
-	if len(*d.errs) == before { // else every step behind a typo would be named too
+	if len(*d.errs) == before && !d.lostStep { // else every step behind a typo would be named too
 		d.reach()
 	}
 }
@@ -37,7 +38,7 @@ func (d *document) readEdges(it *item) {
 func (d *document) readEdge(it *item) {
 	d.mapping(it, "an edge", edgeKeys)
 	from := d.step(d.required(it, "from", "an edge"))
-	if name := it.get("from"); from == nil && name != nil && name.kind == isText && name.text != "" {
+	if name := it.get("from"); from == nil && name != nil && name.kind == isText && name.text != "" && !d.lostStep {
 		d.fail(name, "an edge starts at %q, which is no step", name.text)
 	}
 	to := d.targets(it)
@@ -64,6 +65,10 @@ func (d *document) readEdge(it *item) {
 		}
 		return
 	}
+	if strings.ContainsAny(c.key, ".[") {
+		d.at(from.id).fail(cond, "condition %q: no nested keys: %q must be a key of the state itself", text, c.key)
+		return
+	}
 	d.flow.When(from.id, engine.Condition{Text: text, Test: c.test}, to...)
 }
 
@@ -72,7 +77,7 @@ func (d *document) targets(edge *item) []string {
 	it := edge.get("to")
 	switch {
 	case it == nil:
-		d.fail(edge, "an edge needs %q", "to")
+		d.missing(edge, "to", "an edge")
 		return nil
 	case it.kind == isList && len(it.list) == 0:
 		d.fail(it, "to must name a step")
@@ -87,6 +92,7 @@ func (d *document) targets(edge *item) []string {
 		id := d.text(n, "to")
 		switch {
 		case n.kind != isText:
+		case d.step(id) == nil && d.lostStep: // it may be the step without an id
 		case d.step(id) == nil:
 			d.fail(n, "an edge leads to %q, which is no step", id)
 		case slices.Contains(to, id):

@@ -3,6 +3,7 @@ package flowfile
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,12 +27,21 @@ type item struct {
 	truth        bool   // of a boolean
 	list         []*item
 	fields       []field
-	size, height int // with aliases expanded
+	size, height int  // with aliases expanded
+	typo         bool // it has a key that is not known
 }
 
 type field struct {
 	key   *item
 	value *item
+}
+
+// written is a scalar as it stands in the file.
+func (it *item) written() string {
+	if it.kind == isBool {
+		return strconv.FormatBool(it.truth)
+	}
+	return it.text
 }
 
 // value returns the JSON value.
@@ -79,7 +89,7 @@ func (r reader) wrong(it *item, what string, want kind) {
 	case want == isBool:
 		r.fail(it, "%s must be true or false", what)
 	case want == isText && (it.kind == isNumber || it.kind == isBool):
-		r.fail(it, "%s must be a string, not %s; quote it", what, it.kind)
+		r.fail(it, "%s must be a string, not %s; quote it: %q", what, it.kind, it.written())
 	default:
 		r.fail(it, "%s must be %s, not %s", what, want, it.kind)
 	}
@@ -108,6 +118,7 @@ func (r reader) mapping(it *item, what string, k keys) bool {
 		case slices.Contains(k.later, key):
 			r.fail(f.key, "%s: %q is not supported by this version", what, key)
 		default:
+			it.typo = true
 			r.fail(f.key, "%s has no key %q; known keys: %s", what, key, strings.Join(k.known, ", "))
 		}
 	}
@@ -142,7 +153,7 @@ func (r reader) text(it *item, what string) string {
 func (r reader) required(parent *item, key, what string) string {
 	it := parent.get(key)
 	if it == nil {
-		r.fail(parent, "%s needs %q", what, key)
+		r.missing(parent, key, what)
 		return ""
 	}
 	s := r.text(it, key)
@@ -150,6 +161,14 @@ func (r reader) required(parent *item, key, what string) string {
 		r.fail(it, "%s must not be empty", key)
 	}
 	return s
+}
+
+// missing tells of a key that must be there, unless one that is there is
+// misspelt: it may be that one.
+func (r reader) missing(parent *item, key, what string) {
+	if !parent.typo {
+		r.fail(parent, "%s needs %q", what, key)
+	}
 }
 
 // truth returns a boolean, false when the key is absent.

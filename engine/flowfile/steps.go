@@ -55,17 +55,23 @@ func (d *document) readSteps(root *item) {
 func (d *document) readStep(it *item) {
 	if it.kind != isMapping {
 		d.wrong(it, "a step", isMapping)
+		d.lostStep = true
 		return
 	}
 	if len(it.fields) == 1 && it.get("id") == nil {
 		if idiom := it.fields[0].key.text; slices.Contains(laterTypes, idiom) || slices.Contains(stepTypes, idiom) {
 			d.fail(it, "steps of the form {%s: …} are not supported by this version; write {id, type: %s, config}", idiom, idiom)
+			d.lostStep = true
 			return
 		}
 	}
-	id := d.required(it, "id", "a step")
-	r := d.at(id)
+	r := d.reader
+	if named := it.get("id"); named != nil && named.kind == isText {
+		r = d.at(named.text)
+	}
 	r.mapping(it, "a step", stepKeys)
+	id := d.required(it, "id", "a step")
+	d.lostStep = d.lostStep || id == ""
 	r.name(it.get("id"), "id")
 	if id != "" {
 		if first := d.step(id); first != nil {
@@ -109,7 +115,7 @@ func (d *document) call(r reader, cfg *item) engine.Node {
 	}
 	c := engine.Call{Tool: r.required(cfg, "tool", "config of a call")}
 	if c.Tool != "" && !d.opts.AllowUnknownTools {
-		if _, ok := d.tools.Get(c.Tool); !ok {
+		if _, ok := d.tools.Get(c.Tool); !ok && !d.declared[c.Tool] && !d.lostTool {
 			r.fail(cfg.get("tool"), "no tool is named %q; %s", c.Tool, known(d.tools.Names()))
 		}
 	}
@@ -140,8 +146,9 @@ func (r reader) interrupt(cfg *item) engine.Node {
 	}
 	i.Choices = r.texts(cfg.get("choices"), "choices")
 	for n, c := range i.Choices {
-		if slices.Contains(i.Choices[:n], c) {
-			r.fail(cfg.get("choices").list[n], "the choice %q stands twice", c)
+		at := cfg.get("choices").list[n]
+		if at.kind == isText && slices.Contains(i.Choices[:n], c) { // else it is told already
+			r.fail(at, "the choice %q stands twice", c)
 		}
 	}
 	return i
