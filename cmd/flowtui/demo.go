@@ -44,13 +44,15 @@ func (a *app) demo(cmd *cobra.Command, dir string, noOpen bool) error {
 	if err != nil {
 		return err
 	}
+	open := fmt.Sprintf("flowtui %s --key-file %s --flows %s --owner '*'", quote(files.Store), quote(files.Key), quote(files.Flows))
 	if noOpen {
 		return a.result(map[string]string{"store": files.Store, "key_file": files.Key, "flows": files.Flows}, func(w io.Writer) {
-			fmt.Fprintf(w, "open it:  flowtui %s --key-file %s --flows %s --owner '*'\n", quote(files.Store), quote(files.Key), quote(files.Flows))
+			fmt.Fprintf(w, "open it:  %s\n", open)
 			fmt.Fprintf(w, "list it:  flowtui ls %s --key-file %s --owner '*'\n", quote(files.Store), quote(files.Key))
 		})
 	}
 	a.global.keys, a.global.flows, a.global.owner = keySource{file: files.Key}, []string{files.Flows}, "*"
+	defer a.note("open it again:  %s", open)
 	return a.open(cmd, []string{files.Store})
 }
 
