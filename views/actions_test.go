@@ -165,6 +165,8 @@ func TestEscWhileRunningLeavesTheActionAlone(t *testing.T) {
 	x.keys("j", "a")
 	x.settle()
 	x.press("enter")
+	x.pending = nil
+	x.rest()
 	cmds := x.pending
 	x.pending = nil
 	done := make(chan bool)

@@ -111,6 +111,11 @@ func rewatch() tea.Cmd {
 	return tea.Tick(rewatchAfter, func(time.Time) tea.Msg { return rewatchMsg{} })
 }
 
+// rest lets the moment pass after which a key is known not to be one of a burst.
+func rest(e *env) tea.Cmd {
+	return tea.Tick(burstGap, func(time.Time) tea.Msg { return restedMsg{ticket{screen: e.id}} })
+}
+
 func tick() tea.Cmd {
 	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return tickMsg(t) })
 }

@@ -12,6 +12,9 @@ func Tick(t time.Time) tea.Msg { return tickMsg(t) }
 // Changed is the message of a change notice, for tests.
 func Changed() tea.Msg { return changedMsg{} }
 
+// Rested is the message that the keys of the layer in front have rested.
+func Rested(a *App) tea.Msg { return restedMsg{ticket{screen: a.front().id}} }
+
 // Age is how ages are written, for tests.
 func Age(now, t time.Time) string { return age(now, t) }
 

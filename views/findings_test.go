@@ -244,6 +244,8 @@ func TestLeavingDuringAnActionTellsTheTruth(t *testing.T) {
 	x := start(t, 80, 24, func(b *viewstest.Backend) { b.Hold = make(chan struct{}) })
 	x.keys("j", "a", pause)
 	x.press("enter")
+	x.rest()
+	x.pending = nil // the action does not end
 	x.keys("esc", "q")
 	x.sees("q again cuts the running tool off; if not idempotent, its call is then in doubt")
 }

@@ -115,10 +115,18 @@ func (x *harness) keys(names ...string) {
 			x.settle()
 			continue
 		}
-		x.now = x.now.Add(typing)
+		x.now = x.now.Add(typing / 2)
 		x.press(n)
 		x.run()
+		x.rest()
+		x.run()
 	}
+}
+
+// rest lets half of the time to the next key pass.
+func (x *harness) rest() {
+	x.now = x.now.Add(typing / 2)
+	x.send(views.Rested(x.app))
 }
 
 // burst types keys without any time between them.

@@ -18,6 +18,8 @@ type (
 	// beatMsg comes every second to the layers that can be seen, for reading
 	// again what got old without a notice: a lease runs out in silence.
 	beatMsg struct{}
+	// restedMsg says that no key may have come for a moment.
+	restedMsg struct{ ticket }
 	// changedMsg says that something in a store may have changed.
 	changedMsg struct{ notices <-chan struct{} }
 	// watchingMsg says that change notices arrive, or why they do not.

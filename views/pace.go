@@ -23,6 +23,7 @@ const (
 // not mark pastes. Such text arrives as one message of several different
 // characters, and what follows at once belongs to it.
 type pace struct {
+	n     int           // keys and pastes so far
 	last  time.Time     // the last key
 	gap   time.Duration // between it and the one before
 	until time.Time     // keys before this belong to pasted text

@@ -84,9 +84,9 @@ func TestPasteWithoutMarksIsTextOfTheField(t *testing.T) {
 		x.keys("j", "j", "i", pause, "enter")
 		x.read(text)
 		same(t, len(x.backend.Acted), 0)
-		x.keys("!", "enter", pause, "enter")
+		x.keys("more!", pause, "enter", pause, "enter")
 		got := string(x.backend.Acted[0].Value)
-		if !strings.HasPrefix(got, `"do NOT approve\n\nthe amount`) || !strings.HasSuffix(got, `!"`) {
+		if !strings.HasPrefix(got, `"do NOT approve\n\nthe amount`) || !strings.HasSuffix(got, `more!"`) {
 			t.Errorf("%q became %s", text, got)
 		}
 	}
@@ -102,6 +102,18 @@ func TestPasteIntoAnOpenSheetNeverConfirms(t *testing.T) {
 	x.now = x.now.Add(time.Minute)
 	x.read("yes\r\r")
 	same(t, len(x.backend.Acted), 0)
+	for _, text := range []string{"\r\r", "\ryes", "\r\nyes"} {
+		x.now = x.now.Add(time.Minute)
+		x.read(text)
+		x.rest()
+		x.run()
+		same(t, len(x.backend.Acted), 0)
+	}
+	x.now = x.now.Add(time.Minute)
+	x.read("\r")
+	x.rest()
+	x.run()
+	same(t, len(x.backend.Acted), 1)
 }
 
 func TestHeldEnterConfirmsNothing(t *testing.T) {
@@ -124,8 +136,10 @@ func TestHeldEnterConfirmsOnce(t *testing.T) {
 	x := start(t, 80, 24, func(b *viewstest.Backend) { b.ActErr = viewer.Problem{Code: "failed", Message: "no"} })
 	x.keys("j", "a", pause)
 	for range 20 {
-		x.now = x.now.Add(120 * time.Millisecond)
+		x.now = x.now.Add(20 * time.Millisecond)
 		x.burst("enter")
+		x.rest()
+		x.run()
 	}
 	same(t, len(x.backend.Acted), 1)
 }

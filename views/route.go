@@ -17,6 +17,7 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 	}
 	front := a.front().screen
 	a.notice = noticeMsg{}
+	a.pace.n++
 	if front.Typing() {
 		a.pace.note(msg, a.now(), fieldTail)
 		return front.Update(msg)

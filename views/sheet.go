@@ -55,6 +55,7 @@ type sheet struct {
 	early           bool          // the last key came before that
 	name            *widget.Field // the run id, typed for a production store
 	naming          bool          // and it has the focus
+	armed           int           // the enter that acts when no other key follows at once
 	breaks          int           // new lines of pasted text, not in the field yet
 	pane            widget.TextPane
 	shown           paneText
@@ -96,6 +97,8 @@ func (s *sheet) Update(msg tea.Msg) tea.Cmd {
 		return s.look()
 	case beatMsg:
 		return s.beat()
+	case restedMsg:
+		return s.rested()
 	case progressMsg:
 		return s.advanced(msg)
 	case outcomeMsg:

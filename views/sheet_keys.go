@@ -79,11 +79,25 @@ func (s *sheet) enter() tea.Cmd {
 	case resolvesFirst:
 		return s.resolveInstead()
 	}
-	if s.refusal() == "" && s.unnamed() {
+	switch why := s.refusal(); {
+	case why != "":
+		return notice(why, theme.Attention)
+	case s.unnamed():
 		s.naming = true
 		s.guard()
 		return nil
 	}
+	s.armed = s.pace.n
+	return rest(s.env)
+}
+
+// rested confirms what enter asked for, unless a key came at once after it:
+// then it was the start of pasted text.
+func (s *sheet) rested() tea.Cmd {
+	if s.armed != s.pace.n {
+		return nil
+	}
+	s.armed = 0
 	return s.confirm()
 }
 
@@ -122,7 +136,7 @@ func (s *sheet) text(msg tea.KeyMsg) tea.Cmd {
 		s.guard()
 		return nil
 	}
-	if refused := s.insertBreaks(msg, pasting) + s.field().Key(msg); refused != "" {
+	if refused := s.insertBreaks(msg) + s.field().Key(msg); refused != "" {
 		return notice(refused, theme.Attention)
 	}
 	return nil
@@ -130,13 +144,13 @@ func (s *sheet) text(msg tea.KeyMsg) tea.Cmd {
 
 // insertBreaks puts the new lines before the text that they came before. Those
 // at the end of pasted text are left out. A line may end in two characters.
-func (s *sheet) insertBreaks(msg tea.KeyMsg, pasting bool) string {
+func (s *sheet) insertBreaks(msg tea.KeyMsg) string {
 	n := s.breaks
 	s.breaks = 0
 	if n > 0 && key.Matches(msg, s.keys.Text.NewLine) {
 		n--
 	}
-	if n == 0 || !pasting {
+	if n == 0 || s.pace.gap >= fieldTail {
 		return ""
 	}
 	return s.field().Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("\n", n)), Paste: true})

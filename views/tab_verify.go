@@ -68,7 +68,7 @@ func (v *verifyTab) lines(width int) []string {
 	verdict := v.verdict()
 	look := v.r.styles.Verdict(verdict)
 	head := look.Symbol + " " + look.Word
-	if key := v.keyNote(); key != "" {
+	if key := v.keyNote(); key != "" && verdict != viewer.NoKeyGiven {
 		head += ", " + key
 	}
 	lines := []string{v.r.styles.Tone(look.Tone).Render(widget.Cut(widget.Plain(head), width, v.r.styles.Ellipsis))}
@@ -134,6 +134,9 @@ func (v *verifyTab) keyNote() string {
 
 func (v *verifyTab) when(width int) []string {
 	text := "checked " + ago(v.r.now(), v.report.read)
+	if notChecked(v.verdict()) {
+		text = "read " + ago(v.r.now(), v.report.read)
+	}
 	tone := theme.Muted
 	switch {
 	case v.report.busy:
@@ -147,6 +150,11 @@ func (v *verifyTab) when(width int) []string {
 		lines[i] = v.r.styles.Tone(tone).Render(lines[i])
 	}
 	return lines
+}
+
+// notChecked reports that the rows were read, and nothing is known about them.
+func notChecked(v viewer.Verdict) bool {
+	return v == viewer.NoKeyGiven || v == viewer.UnknownKey || v == viewer.Unsigned
 }
 
 // meaning says what a verdict means.
