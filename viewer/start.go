@@ -108,7 +108,11 @@ func (s *Service) recoverOne(ctx context.Context, a *attachment, h stores.Head, 
 		return fail(fmt.Errorf("not tried: %w", context.Cause(ctx)))
 	}
 	if v, why := s.headVerdict(a, a.id(ctx), h); v == Regressed {
-		return fail(Problem{Code: codeCorrupt, Message: why, Hint: forgetHint})
+		p := Problem{Code: codeCorrupt, Message: why}
+		if s.regressed(a.ref(h.Key), h) != "" {
+			p.Hint = forgetHint
+		}
+		return fail(p)
 	}
 	t := &teller{s: s}
 	o, err := s.recover(ctx, a, h.Key, h, Request{RerunInDoubt: opts.RerunInDoubt, Takeover: opts.Takeover}, t)
