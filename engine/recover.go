@@ -31,7 +31,7 @@ func (r *Runner) Recover(ctx context.Context, f *Flow, k stores.Key, o RecoverOp
 	if err != nil {
 		return Result{}, err
 	}
-	if err := recoverable(g, l, o); err != nil {
+	if err := r.recoverable(ctx, g, l, o); err != nil {
 		return Result{}, err
 	}
 	if l.last.Status == stores.StatusPaused {
@@ -53,12 +53,12 @@ func (r *Runner) Recover(ctx context.Context, f *Flow, k stores.Key, o RecoverOp
 }
 
 // recoverable is every check that needs no write.
-func recoverable(g *graph, l *loaded, o RecoverOptions) error {
+func (r *Runner) recoverable(ctx context.Context, g *graph, l *loaded, o RecoverOptions) error {
 	if err := fits(g, l.last); err != nil {
 		return err
 	}
 	if l.last.Status.Final() {
-		return conflict(l.key, "there is nothing to recover", "it has ended, it is %s", l.last.Status)
+		return conflict(l.key, "there is nothing to recover", "it has ended, it is %s%s", l.last.Status, lastDecision(ctx, r.store, r.keys, l.key, l.events.N, ""))
 	}
 	if err := allowed(o.Identity, l.last); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	if err != nil {
 		return nil, err
 	}
-	if err := recoverable(g, l, o); err != nil {
+	if err := r.recoverable(ctx, g, l, o); err != nil {
 		return nil, err
 	}
 	if l.last.Status != stores.StatusRunning {

@@ -235,6 +235,9 @@ func (s *Store) read(ctx context.Context, op string, k stores.Key, f func(contex
 		if err := ctx.Err(); err != nil {
 			return s.wrap(op, k, err)
 		}
+		if err := s.writerGone(); err != nil {
+			return s.wrap(op, k, err)
+		}
 		src, err := s.acquire(ctx)
 		if err != nil {
 			return s.wrap(op, k, err)
@@ -246,6 +249,18 @@ func (s *Store) read(ctx context.Context, op string, k stores.Key, f func(contex
 			return s.wrap(op, k, err)
 		}
 	}
+}
+
+// writerGone tells a store that this process has written to and whose file is
+// no longer there; the next write drops the old one.
+func (s *Store) writerGone() error {
+	s.mu.Lock()
+	w := s.writer
+	s.mu.Unlock()
+	if w == nil {
+		return nil
+	}
+	return w.gone(s.file)
 }
 
 // outdated reports that what was read, or the error instead, may come from

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	lib "modernc.org/sqlite/lib"
@@ -23,7 +24,18 @@ type querier interface {
 type writer struct {
 	db         *sql.DB
 	conn       *sql.Conn
+	file       os.FileInfo // the database file, to notice that another one took its place
 	statements map[string]*sql.Stmt
+}
+
+// gone says that the path no longer names the file that the writer has open:
+// what is written there would be lost.
+func (w *writer) gone(path string) error {
+	now, err := os.Stat(path)
+	if err == nil && os.SameFile(now, w.file) {
+		return nil
+	}
+	return errors.Join(fmt.Errorf("%w: the file was removed or replaced while it was open", stores.ErrUnavailable), err)
 }
 
 // tx is a write transaction.
@@ -95,6 +107,10 @@ func (s *Store) transact(ctx context.Context, f func(tx) error) error {
 	}
 	w, err := s.openWriter(ctx)
 	if err != nil {
+		return err
+	}
+	if err := w.gone(s.file); err != nil {
+		s.dropWriter()
 		return err
 	}
 	free := context.WithoutCancel(ctx)
@@ -183,7 +199,9 @@ func (s *Store) connect(ctx context.Context) (*writer, error) {
 		w := &writer{db: db, statements: map[string]*sql.Stmt{}}
 		if w.conn, err = db.Conn(ctx); err == nil {
 			if err = w.migrate(ctx, s.opts.Clock()); err == nil {
-				return w, nil
+				if w.file, err = os.Stat(s.file); err == nil {
+					return w, nil
+				}
 			}
 			w.conn.Close()
 		}
