@@ -14,6 +14,10 @@
 //   - Selection is by run, never by line. A sheet acts on exactly the run and
 //     version it was opened for.
 //   - What is shown changes only when the store has said so.
+//   - What can be seen is read again at a heartbeat and when a lease on it runs
+//     out; only what was read within a heartbeat is called live.
+//   - Enter confirms only what stood still for a moment, and only when no other
+//     key came with it.
 //   - Styles come from package theme; what is drawn is exact to the cell.
 //
 // It imports viewer, keymap, theme and widget, and knows neither engine nor
