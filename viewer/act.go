@@ -164,12 +164,11 @@ func (s *Service) recover(ctx context.Context, a *attachment, k stores.Key, h st
 	return outcomeOf(res, standing(res)), nil
 }
 
-// runner makes a worker for one action. Each has a name of its own, so that
-// two actions at a time do not share a lease.
+// runner makes a worker for one action.
 func (s *Service) runner(a *attachment, tools *tool.Registry, t *teller) (*engine.Runner, error) {
 	c := engine.Config{
 		Store: a.store, Keys: s.o.Keys, Tools: tools, Clock: engine.Clock(s.o.Clock), Events: t.event,
-		Worker: fmt.Sprintf("%s#%d", s.o.Worker, s.workers.Add(1)), LeaseTTL: s.o.LeaseTTL,
+		Worker: s.o.Worker, LeaseTTL: s.o.LeaseTTL,
 	}
 	return engine.New(c)
 }

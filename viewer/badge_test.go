@@ -43,16 +43,16 @@ func TestBadgesAndWhy(t *testing.T) {
 		badges string
 		why    string
 	}{
-		{"in doubt", known("running", doubtful), "in-doubt", "worker-1 stopped while email_tickets ran, started 12m ago"},
-		{"in doubt, lease expired", known("running", doubtful, func(f *facts) { f.lapsed = expired }), "in-doubt", "worker-2 lost its lease 12m ago while email_tickets ran"},
+		{"in doubt", known("running", doubtful), "in-doubt", "worker-1 stopped while email_tickets ran, started at 03:04:05"},
+		{"in doubt, lease expired", known("running", doubtful, func(f *facts) { f.lapsed = expired }), "in-doubt", "worker-2 lost its lease at 03:04:05 while email_tickets ran"},
 		{"under way", known("running", doubtful, held), "running", "worker-2 works on send"},
 		{"no leases, silent", known("running", doubtful, noLeases), "in-doubt", "nothing came since"},
 		{"no leases, fresh", known("running", doubtful, noLeases, fresh), "running", "does not tell who works on it"},
 		{"clock skew", known("running", noLeases, skew), "stuck", "10m in the future"},
-		{"stuck", known("running"), "stuck", "silent for 12m; no call is in doubt"},
-		{"stuck after a decision", known("running", func(f *facts) { f.stored = 1 }), "stuck", "1 decision stored 12m ago"},
+		{"stuck", known("running"), "stuck", "silent since 03:04:05; no call is in doubt"},
+		{"stuck after a decision", known("running", func(f *facts) { f.stored = 1 }), "stuck", "1 decision stored at 03:04:05"},
 		{"recovered and stuck", known("running", again), "stuck recovered", "stopped before send"},
-		{"paused", known("paused", paused), "paused", "pay wants approval for charge_card, since 12m"},
+		{"paused", known("paused", paused), "paused", "pay wants approval for charge_card, since 03:04:05"},
 		{"paused, no key", known("paused", paused, keyless), "paused no-key", "pay wants approval"},
 		{"asks", known("paused", func(f *facts) { f.waiting = []Waiting{question, approval} }), "paused", `ask asks "Approve the plan?", and for 1 more`},
 		{"failed", known("failed", func(f *facts) { f.failure = "HTTP 503" }), "failed", "failed at send: HTTP 503"},

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/flowtui/flowtui/stores"
@@ -13,9 +12,8 @@ import (
 // Service is the one façade over the attached stores. It is safe for
 // concurrent use.
 type Service struct {
-	o       Options
-	stores  []*attachment
-	workers atomic.Int64 // actions so far, each is a worker of its own
+	o      Options
+	stores []*attachment
 
 	mu       sync.Mutex
 	verdicts map[Ref]checked

@@ -59,11 +59,11 @@ func whyInDoubt(f facts) (string, string) {
 	case c.Status == stores.CallUnrecordable:
 		text = doubtOn(c, c.Tool)
 	case f.lapsed != nil:
-		text = fmt.Sprintf("%s lost its lease %s ago while %s ran: it may or may not have had its effect", f.lapsed.Holder, age(f.now, f.lapsed.Expires), c.Tool)
+		text = fmt.Sprintf("%s lost its lease at %s while %s ran: it may or may not have had its effect", f.lapsed.Holder, timeOf(f.now, f.lapsed.Expires), c.Tool)
 	case f.leases:
-		text = fmt.Sprintf("%s stopped while %s ran, started %s ago: it may or may not have had its effect", who, c.Tool, age(f.now, c.Started))
+		text = fmt.Sprintf("%s stopped while %s ran, started at %s: it may or may not have had its effect", who, c.Tool, timeOf(f.now, c.Started))
 	default:
-		text = fmt.Sprintf("%s started %s %s ago and nothing came since: it may or may not have had its effect", who, c.Tool, age(f.now, c.Started))
+		text = fmt.Sprintf("%s started %s at %s and nothing came since: it may or may not have had its effect", who, c.Tool, timeOf(f.now, c.Started))
 	}
 	if more := len(f.doubts) - 1; more > 0 {
 		text += fmt.Sprintf("; %s more in doubt", plural(more, "call"))
@@ -77,7 +77,7 @@ func whyPaused(f facts) (string, string) {
 	}
 	for_ := ""
 	if !f.since.IsZero() {
-		for_ = fmt.Sprintf(", since %s", age(f.now, f.since))
+		for_ = ", since " + timeOf(f.now, f.since)
 	}
 	more := ""
 	if n := len(f.waiting) - 1; n > 0 {
@@ -101,25 +101,25 @@ func whyRunning(f facts) (string, string) {
 	where := nameOr(strings.Join(f.at, ", "), "nothing")
 	switch f.pulse() {
 	case alive:
-		return fmt.Sprintf("%s works on %s, its lease runs until %s", f.lease.Holder, where, f.lease.Expires.UTC().Format(time.TimeOnly)), "nothing to do"
+		return fmt.Sprintf("%s works on %s, its lease runs until %s", f.lease.Holder, where, timeOf(f.now, f.lease.Expires)), "nothing to do"
 	case maybe:
-		return fmt.Sprintf("updated %s ago at %s; this store does not tell who works on it", age(f.now, f.updated), where), "nothing to do"
+		return fmt.Sprintf("updated at %s, at %s; this store does not tell who works on it", timeOf(f.now, f.updated), where), "nothing to do"
 	case skewed:
 		return "its last update is " + age(f.updated, f.now) + " in the future: clocks differ, so whether a worker is on it is unknown", "look at its worker before you recover it"
 	}
 	next := "recover it: finished calls replay, then it goes on at " + where
 	switch {
 	case f.stored > 0:
-		return fmt.Sprintf("%s stored %s ago, and no worker has picked the run up", plural(f.stored, "decision"), age(f.now, f.updated)), next
+		return fmt.Sprintf("%s stored at %s, and no worker has picked the run up", plural(f.stored, "decision"), timeOf(f.now, f.updated)), next
 	case len(f.unstarted) > 0:
 		c := f.unstarted[0]
 		return fmt.Sprintf("%s could not start %s, so it did not run: %s", nameOr(c.By, "the worker"), c.Tool, startError(c)), "recover it where the tool can be started"
 	case len(f.resolved) > 0:
 		return fmt.Sprintf("%s resolved, and no worker has picked the run up", strings.Join(f.resolved, ", ")), next
 	case f.lapsed != nil:
-		return fmt.Sprintf("%s lost its lease %s ago before %s was finished; no call is in doubt", f.lapsed.Holder, age(f.now, f.lapsed.Expires), where), next
+		return fmt.Sprintf("%s lost its lease at %s before %s was finished; no call is in doubt", f.lapsed.Holder, timeOf(f.now, f.lapsed.Expires), where), next
 	}
-	return fmt.Sprintf("%s stopped before %s was finished, silent for %s; no call is in doubt", nameOr(f.worker, "the worker"), where, age(f.now, f.updated)), next
+	return fmt.Sprintf("%s stopped before %s was finished, silent since %s; no call is in doubt", nameOr(f.worker, "the worker"), where, timeOf(f.now, f.updated)), next
 }
 
 func whyFailed(f facts) string {
@@ -146,6 +146,18 @@ func nameOr(name, otherwise string) string {
 		return otherwise
 	}
 	return name
+}
+
+// timeOf is a time of day in UTC, with its date when it is not of the last half
+// day. A sentence stays true while it is on the screen, unlike one with an age.
+func timeOf(now, t time.Time) string {
+	switch d := now.Sub(t); {
+	case t.IsZero():
+		return "an unknown time"
+	case d > 12*time.Hour || d < -12*time.Hour:
+		return t.UTC().Format(time.DateTime)
+	}
+	return t.UTC().Format(time.TimeOnly)
 }
 
 // age is the time from t to now in one unit, never negative.
