@@ -2,6 +2,8 @@ package views
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,7 +57,8 @@ const (
 )
 
 func newForm(e *env, a viewer.Action) form {
-	base := picker{env: e, text: widget.NewField(e.styles, maxText, true)}
+	base := picker{env: e}
+	base.clear()
 	switch a {
 	case viewer.Answer:
 		base.kind = viewer.WaitInterrupt
@@ -77,25 +80,59 @@ const maxText = 64 << 10
 // be chosen first, and there is one text field.
 type picker struct {
 	*env
+	given
 	kind   string
 	open   []viewer.ReviewEntry
 	at     int
 	picked bool
-	option int // of the choices of the form
-	text   *widget.Field
-	focus  bool
+	about  string // what given is for, see identity
 	stands string // how the run stands, one sentence
+}
+
+// given is what was typed and chosen for one open thing. It is never taken
+// over to another one.
+type given struct {
+	text    *widget.Field
+	focus   bool
+	option  int  // of the choices of the form
+	denying bool // of approveForm
+}
+
+func (p *picker) clear() { p.given = given{text: widget.NewField(p.styles, maxText, true)} }
+
+// follow forgets what was given when the thing under the cursor is not the one
+// that it was given for.
+func (p *picker) follow() {
+	if now := identity(p.entry()); now != p.about {
+		p.about = now
+		p.clear()
+	}
+}
+
+// identity tells an open thing from every other one, also from one of the same
+// id that asks something else or asks again. Masked and revealed arguments
+// are the same thing: their digest is of what is stored.
+func identity(e viewer.ReviewEntry) string {
+	args := []byte(e.Digest)
+	if e.Digest == "" {
+		args = e.Args
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %q %q %q %q %q %d %d ", e.Type, e.ID, e.Key, e.Tool, e.Node, e.Prompt, e.Choices, e.Bytes, e.Since.UnixNano())
+	h.Write(args)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // fill takes the open things of the plan. The chosen one stays chosen by its
 // id; when it is gone, one has to choose again.
 func (p *picker) fill(plan viewer.Plan) {
+	defer p.follow()
 	id := p.entry().ID
 	p.stands = cmp.Or(plan.Row.Why, "the run is "+plan.Row.Status)
 	p.open = slices.DeleteFunc(slices.Clone(plan.Review), func(e viewer.ReviewEntry) bool { return e.Type != p.kind })
 	at := slices.IndexFunc(p.open, func(e viewer.ReviewEntry) bool { return e.ID == id })
 	if at < 0 {
-		p.at, p.picked, p.option = 0, len(p.open) == 1, 0
+		p.at, p.picked = 0, len(p.open) == 1
 		return
 	}
 	p.at = at
@@ -112,7 +149,7 @@ func (p *picker) subject() string {
 	if !p.picked {
 		return ""
 	}
-	return p.kind + " " + p.entry().ID
+	return p.kind + " " + p.about
 }
 
 func (p *picker) refusal(bool) string {
@@ -161,8 +198,10 @@ func (p *picker) key(msg tea.KeyMsg) {
 		p.focus = true
 	case !p.picked && key.Matches(msg, k.Up):
 		p.at = max(0, p.at-1)
+		p.follow()
 	case !p.picked && key.Matches(msg, k.Down):
 		p.at = max(0, min(p.at+1, len(p.open)-1))
+		p.follow()
 	}
 }
 

@@ -11,10 +11,7 @@ import (
 
 // approveForm shows everything that is to be approved. Denying takes two keys:
 // the first only turns the sheet, because the same key scrolls elsewhere.
-type approveForm struct {
-	picker
-	denying bool
-}
+type approveForm struct{ picker }
 
 func (f *approveForm) title(viewer.Row) string {
 	switch {

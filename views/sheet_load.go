@@ -54,7 +54,8 @@ func (s *sheet) planRead(msg reply[viewer.Plan]) tea.Cmd {
 	return nil
 }
 
-// show puts a plan on the screen. What was typed stays.
+// show puts a plan on the screen. What was typed stays, as long as it asks the
+// same.
 func (s *sheet) show(msg reply[viewer.Plan]) {
 	s.problem, s.gone, s.unread = msg.Problem, vanished(msg.Problem), false
 	if s.stage = asking; msg.Problem != nil {

@@ -21,6 +21,10 @@ func (s *sheet) inner() int { return max(1, s.boxWidth()-4) }
 func (s *sheet) arrange() {
 	text := paneText{s.form.subject(), s.plan.Version, s.revealed}
 	drawn := fmt.Sprint(text, s.plans, s.inner())
+	if text.subject != s.shown.subject { // no confirmation is for another thing
+		s.armed, s.naming = 0, false
+		s.name.Set("")
+	}
 	if text != s.shown {
 		s.shown = text
 		s.pane.Reset()
