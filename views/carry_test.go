@@ -141,3 +141,66 @@ func TestRunIDIsNotCarriedToAnotherApproval(t *testing.T) {
 	x.keys("enter")
 	same(t, len(x.backend.Acted), 0)
 }
+
+// replan changes the plan of order-7, and reads it again.
+func (x *harness) replan(change func(*viewer.Plan)) {
+	x.Helper()
+	ref := viewstest.Ref("order-7")
+	x.backend.Lock()
+	p := x.backend.Plans[ref]
+	change(&p)
+	x.backend.Plans[ref] = p
+	x.backend.Unlock()
+	touch(x.backend, "order-7", func(r *viewer.Row) { r.Version += "+" })
+	x.changed()
+	x.keys("r", pause)
+}
+
+func heldBy(holder string) func(*viewer.Plan) {
+	return func(p *viewer.Plan) {
+		p.Lease = nil
+		if holder != "" {
+			p.Lease = &viewer.Lease{Holder: holder, Expires: viewstest.Now.Add(time.Hour)}
+		}
+	}
+}
+
+func TestRecoverKeepsItsChoiceByWhatItDoes(t *testing.T) {
+	t.Parallel()
+	const leave, say, take, again = "▸ leave it", "▸ say first", "▸ take it over: ", "▸ run what is in doubt again"
+	cases := []struct {
+		name   string
+		before string // who holds the run
+		keys   []string
+		chosen string
+		change func(*viewer.Plan)
+		want   string
+	}{
+		{"leave it moves up", "", []string{"j", "j"}, leave, heldBy("worker-2"), leave},
+		{"leave it moves down", "worker-2", nil, leave, heldBy(""), leave},
+		{"taking over is gone", "worker-2", []string{"j", "enter"}, take, heldBy(""), say},
+		{"running again is gone", "", []string{"j", "enter"}, again, heldBy("worker-2"), leave},
+		{"somebody else would be cut off", "worker-2", []string{"j", "enter"}, take, heldBy("worker-3"), leave},
+		{"another call would run again", "", []string{"j", "enter"}, again, func(p *viewer.Plan) { p.InDoubt = []viewer.Call{{ID: "pay.1"}} }, say},
+		{"nothing else changed", "worker-2", []string{"j", "enter"}, take, func(*viewer.Plan) {}, take},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			x := start(t, 100, 30, func(b *viewstest.Backend) {
+				p := b.Plans[viewstest.Ref("order-7")]
+				heldBy(c.before)(&p)
+				b.Plans[p.Row.Ref] = p
+			})
+			x.keys("R", pause)
+			x.keys(c.keys...)
+			x.sees(c.chosen)
+			x.keys(pause)
+			x.replan(c.change)
+			x.sees(c.want)
+			x.seesNot("? enter ") // the second question
+			x.keys("enter")
+			same(t, len(x.backend.Acted), 0)
+		})
+	}
+}

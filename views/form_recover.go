@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -27,11 +28,14 @@ type way struct {
 	verb            string
 	enter           reaction
 	rerun, takeover bool
+	calls           string // those that are run again, by id
 	twice           string // what is asked before it is done, "" for what is safe
 }
 
-// fill works out the ways. The first one is always safe.
+// fill works out the ways. The first one is always safe. The chosen one stays
+// chosen when exactly the same can still be done, and is asked for anew.
 func (f *recoverForm) fill(p viewer.Plan) {
+	chosen := f.way()
 	f.plan, f.picked, f.ways, f.sure = p, true, nil, false
 	leave := way{text: "leave it, recover nothing", verb: "leave it", enter: leaves}
 	switch {
@@ -41,12 +45,20 @@ func (f *recoverForm) fill(p viewer.Plan) {
 	case len(p.InDoubt) > 0:
 		f.ways = []way{
 			{text: "say first what happened to what is in doubt", verb: "go on", enter: resolvesFirst},
-			{text: "run what is in doubt again: it may happen twice", verb: "recover, run again", rerun: true,
+			{text: "run what is in doubt again: it may happen twice", verb: "recover, run again", rerun: true, calls: callIDs(p.InDoubt),
 				twice: "it may happen twice: run it again? enter runs it, esc goes back"},
 			leave,
 		}
 	}
-	f.option = max(0, min(f.option, len(f.ways)-1))
+	f.option = max(0, slices.Index(f.ways, chosen))
+}
+
+func callIDs(calls []viewer.Call) string {
+	var ids strings.Builder
+	for _, c := range calls {
+		fmt.Fprintf(&ids, "%q %d ", c.ID, c.Step)
+	}
+	return ids.String()
 }
 
 // alive reports that somebody holds the run.
