@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -226,7 +227,7 @@ func (p *picker) list(width int) []string {
 	}
 	lines := []string{fmt.Sprintf("%d are open. Which one?", len(p.open))}
 	for i, e := range p.open {
-		what := string(e.Args)
+		what := string(start(e.Args, width, p.styles.Ellipsis))
 		if what == "" {
 			what = strings.Join(nonEmpty(prefixed("node ", e.Node), prefixed("sha256 ", widget.Cut(e.Digest, 8, ""))), "  ")
 		}
@@ -236,8 +237,22 @@ func (p *picker) list(width int) []string {
 	return lines
 }
 
+// start is as much of s as a line of width cells can show: what is drawn in
+// every frame must not depend on how large a value is.
+func start[T ~string | ~[]byte](s T, width int, tail string) T {
+	n := max(0, width) * utf8.UTFMax
+	if len(s) <= n {
+		return s
+	}
+	for back := 1; back < utf8.UTFMax && n > 0 && !utf8.RuneStart(s[n]); back++ {
+		n--
+	}
+	return T(string(s[:n]) + tail)
+}
+
 // choice is one choice, marked when it is under the cursor.
 func (p *picker) choice(text string, on bool, width int) string {
+	text = start(text, width, p.styles.Ellipsis)
 	if !on {
 		return widget.Fit("  "+widget.Plain(text), width, p.styles.Ellipsis)
 	}
