@@ -25,8 +25,16 @@ type Checkpoint struct {
 
 // Failure is why a run failed.
 type Failure struct {
-	Node    string `json:"node,omitempty"`
-	Message string `json:"message"`
+	Node    string  `json:"node,omitempty"`
+	Message string  `json:"message"`
+	Denied  *Denial `json:"denied,omitempty"` // a person denied a call
+}
+
+// Denial is a decision that a run failed with.
+type Denial struct {
+	Tool string `json:"tool"`
+	By   string `json:"by"`
+	Note string `json:"note,omitempty"`
 }
 
 // NodeRun is one node's part in a superstep.
@@ -111,6 +119,7 @@ type HeadBody struct {
 	Waiting []Waiting `json:"waiting,omitempty"` // without Args over headArgs bytes
 	Stored  int       `json:"stored,omitempty"`  // decisions stored and not spent
 	Error   string    `json:"error,omitempty"`
+	Denied  *Denial   `json:"denied,omitempty"`
 	Worker  string    `json:"worker,omitempty"`
 }
 
@@ -150,7 +159,7 @@ func DecodeHead(h stores.Head) (HeadBody, error) {
 func (b Checkpoint) summary() HeadBody {
 	h := HeadBody{At: b.Frontier, Worker: b.Worker, Stored: len(b.Decisions)}
 	if b.Error != nil {
-		h.Error = clip(b.Error.Message)
+		h.Error, h.Denied = clip(b.Error.Message), b.Error.Denied
 		if b.Error.Node != "" {
 			h.At = []string{b.Error.Node}
 		}

@@ -100,7 +100,8 @@ type Result struct {
 	Segment    int64
 	State      State
 	Waiting    []Waiting
-	Error      string // of a failed run
+	Error      string  // of a failed run
+	Denied     *Denial // it failed because a person denied a call
 	Replayed   []string
 	Rerun      []string
 	Unreplayed []string

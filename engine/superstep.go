@@ -143,7 +143,11 @@ func runs(outcomes []outcome) []NodeRun {
 func (s *session) failed(outcomes []outcome) (saveRequest, bool) {
 	for _, o := range outcomes {
 		if o.err != nil && len(o.state.waiting) == 0 && !s.g.hasErrorEdge(o.run.Node) {
-			return s.fail(runs(outcomes), Failure{Node: o.run.Node, Message: o.run.Error}), true
+			f := Failure{Node: o.run.Node, Message: o.run.Error}
+			if d := (*DeniedError)(nil); errors.As(o.err, &d) {
+				f.Denied = &Denial{Tool: d.Tool, By: d.By, Note: d.Note}
+			}
+			return s.fail(runs(outcomes), f), true
 		}
 	}
 	return saveRequest{}, false
@@ -247,7 +251,7 @@ func (s *session) result(status stores.Status, q saveRequest) Result {
 		Replayed: s.notes.replayed, Rerun: s.notes.rerun, Unreplayed: s.notes.unreplayed,
 	}
 	if q.failure != nil {
-		r.Error = q.failure.Message
+		r.Error, r.Denied = q.failure.Message, q.failure.Denied
 	}
 	return r
 }

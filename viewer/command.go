@@ -18,7 +18,7 @@ func (s *Service) Command(r Request) string {
 	}
 	args := []string{s.o.Command, string(r.Action)}
 	args = append(args, s.o.KeyFlags...)
-	if r.Ref.Owner != "" && r.Ref.Owner != stores.DefaultOwner {
+	if r.Ref.Owner != "" && (r.Ref.Owner != stores.DefaultOwner || s.o.SayOwner) {
 		args = append(args, "--owner", r.Ref.Owner)
 	}
 	if s.o.Identity.User != "" {

@@ -64,17 +64,17 @@ func TestDenialOfOneOfSeveral(t *testing.T) {
 	}
 }
 
+// Only the engine says that a run was denied: no text of a tool or a node can.
 func TestAFailureIsNoDenial(t *testing.T) {
-	for text, want := range map[string]string{
-		"pay_back was denied by ana: no":            "ana denied pay_back: no",
-		"pay_back was denied by ana":                "ana denied pay_back",
-		"pay_back: x was denied by ana":             "failed: pay_back: x was denied by ana",
-		"the node panicked: y was denied by nobody": "failed: the node panicked: y was denied by nobody",
-	} {
-		got, _ := why(facts{status: "failed", failure: text})
-		if got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
+	for _, text := range []string{"charge was denied by the issuing bank: insufficient funds", "pay_back was denied by ana"} {
+		f := facts{status: "failed", failure: text}
+		if got, _ := why(f); got != "failed: "+text || f.denied().Tool != "" {
+			t.Errorf("%q reads as a denial: %q", text, got)
 		}
+	}
+	f := facts{status: "failed", failure: "x", denial: &engine.Denial{Tool: "pay_back", By: "ana", Note: "no"}}
+	if got, next := why(f); got != "ana denied pay_back: no" || next != "nothing to do: it was denied" {
+		t.Errorf("%q, %q", got, next)
 	}
 }
 

@@ -1,7 +1,6 @@
 package viewer
 
 import (
-	"regexp"
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
@@ -29,6 +28,7 @@ type facts struct {
 	stored              int // decisions stored and not spent
 	worker              string
 	failure             string
+	denial              *engine.Denial
 
 	updated  time.Time
 	now      time.Time
@@ -51,16 +51,12 @@ func (f facts) running() bool { return f.status == string(stores.StatusRunning) 
 func (f facts) paused() bool  { return f.status == string(stores.StatusPaused) }
 func (f facts) final() bool   { return stores.Status(f.status).Final() }
 
-// deniedText is how the engine words a denial. What a tool says of its failure
-// begins with the tool's name and a colon, so that it cannot look like one.
-var deniedText = regexp.MustCompile(`(?s)^([^\s:]+) was denied by (.+?)(?:: (.*))?$`)
-
 // denied is the decision that a failed run failed with, zero if it was none.
-func (f facts) denied() engine.DeniedError {
-	if m := deniedText.FindStringSubmatch(f.failure); m != nil && f.status == string(stores.StatusFailed) {
-		return engine.DeniedError{Tool: m[1], By: m[2], Note: m[3]}
+func (f facts) denied() engine.Denial {
+	if f.denial == nil || f.status != string(stores.StatusFailed) {
+		return engine.Denial{}
 	}
-	return engine.DeniedError{}
+	return *f.denial
 }
 
 // quiet is how long a run may be silent where no lease tells who works on it.

@@ -121,12 +121,13 @@ func (s *Service) streams(f stores.Filter, size int, c cursor) []*stream {
 // fillAll loads what is missing from all stores at once, so that a slow one
 // costs its own time only.
 func fillAll(ctx context.Context, list []*stream) {
-	var wg sync.WaitGroup
+	var g gang
+	defer g.wait()
 	for _, t := range list {
 		if len(t.page) > 0 || t.mark.End || t.err != nil {
 			continue
 		}
-		wg.Go(func() {
+		g.run(func() {
 			if len(list) > 1 {
 				ctx, stop := context.WithTimeout(ctx, storePatience)
 				defer stop()
@@ -136,7 +137,6 @@ func fillAll(ctx context.Context, list []*stream) {
 			t.fill(ctx)
 		})
 	}
-	wg.Wait()
 }
 
 // newest merges the stores by newest update.
@@ -288,10 +288,15 @@ const verifiers = 2
 
 // parallel calls f for 0 to n-1, a few at a time, until ctx ends.
 func (s *Service) parallel(ctx context.Context, n int, f func(i int)) {
-	var wg sync.WaitGroup
+	var g gang
+	defer g.wait()
 	next := make(chan int)
 	for range min(verifiers, n) {
-		wg.Go(func() {
+		g.run(func() {
+			defer func() { // after a panic the others are still waited for
+				for range next {
+				}
+			}()
 			for i := range next {
 				f(i)
 			}
@@ -302,10 +307,34 @@ func (s *Service) parallel(ctx context.Context, n int, f func(i int)) {
 		case next <- i:
 		case <-ctx.Done():
 			close(next)
-			wg.Wait()
 			return
 		}
 	}
 	close(next)
-	wg.Wait()
+}
+
+// gang is goroutines whose panic reaches who waits for them: there the screens
+// restore the terminal, in a goroutine of its own it would end the process.
+type gang struct {
+	wg       sync.WaitGroup
+	once     sync.Once
+	panicked any
+}
+
+func (g *gang) run(f func()) {
+	g.wg.Go(func() {
+		defer func() {
+			if r := recover(); r != nil {
+				g.once.Do(func() { g.panicked = r })
+			}
+		}()
+		f()
+	})
+}
+
+func (g *gang) wait() {
+	g.wg.Wait()
+	if g.panicked != nil {
+		panic(g.panicked)
+	}
 }

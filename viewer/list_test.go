@@ -228,3 +228,36 @@ func TestWatch(t *testing.T) {
 	for range notices { // it ends
 	}
 }
+
+// A panic in a goroutine of the viewer reaches who called it, where the screens
+// can restore the terminal.
+func TestPanicsReachTheCaller(t *testing.T) {
+	s := newBench(t).service()
+	defer func() {
+		if r := recover(); r != "planted" {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	s.parallel(t.Context(), 20, func(i int) {
+		if i == 3 {
+			panic("planted")
+		}
+	})
+	t.Error("the panic was lost")
+}
+
+// What a person did not see is not recovered with the rest.
+func TestRecoverAllActsOnWhatWasShown(t *testing.T) {
+	b := newBench(t)
+	b.crash("safe", "seen")
+	b.crash("safe", "unseen")
+	s := b.service()
+	row := b.row(s, "seen")
+	got := get[map[string]RecoverAllResult](t)(s.RecoverAll(t.Context(), "", "", RecoverAllOptions{Takeover: true, Shown: map[Ref]string{row.Ref: row.Version}}))
+	if r := got["seen"]; r.Outcome == nil || r.Outcome.Status != "done" {
+		t.Errorf("seen: %+v", r)
+	}
+	if r := got["unseen"]; r.Problem == nil || r.Problem.Exit() != 4 {
+		t.Errorf("unseen: %+v", r)
+	}
+}

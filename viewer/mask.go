@@ -124,10 +124,7 @@ func (m *masker) number(t token, raw []byte, level secrecy) {
 	if c := raw[0]; c != '-' && (c < '0' || c > '9') {
 		return // true, false and null say nothing
 	}
-	if level != secret && len(raw) < 13 {
-		return
-	}
-	if s := string(raw); level == secret || isCard(s) {
+	if s := string(raw); level == secret { // a bare number is an id as often as a card
 		m.at[m.edit.replace(t.start, t.end, quote(hide(s)))] = true
 	}
 }
@@ -159,7 +156,7 @@ var secretWords = map[string]secrecy{
 	"cookie": secret, "cookies": secretText, "credential": secret, "credentials": secret, "privatekey": secret,
 	"accesskey": secret, "secretkey": secret, "signingkey": secret, "card": secret, "cardnumber": secret, "pan": secret,
 	"cvv": secret, "cvc": secret, "iban": secret, "ssn": secret, "session": secret, "sessionid": secret, "otp": secret,
-	"jwt": secret, "bearer": secret,
+	"jwt": secret, "bearer": secret, "pass": secretText, "passcode": secret, "pin": secret, "hmac": secretText,
 }
 
 // secretPairs are the words that are secret only together.
@@ -167,6 +164,7 @@ var secretPairs = map[[2]string]bool{
 	{"api", "key"}: true, {"private", "key"}: true, {"access", "key"}: true, {"signing", "key"}: true,
 	{"encryption", "key"}: true, {"account", "key"}: true, {"master", "key"}: true, {"api", "keys"}: true,
 	{"private", "keys"}: true, {"access", "keys"}: true, {"host", "key"}: true, {"ssh", "key"}: true,
+	{"signature", "key"}: true, {"checkpoint", "key"}: true, {"hmac", "key"}: true,
 }
 
 // secretTails end words that were written together, as in dbpassword.

@@ -87,9 +87,9 @@ func TestMaskJSONKeepsTheRest(t *testing.T) {
 	in := `{ "b":1.0, "a" : 1e2,"big":9007199254740993,"password" : "x\n", "n":-0.0,"list":[{"token":12},"\u00e9<&>"],
   "tokens": 512, "token_count": 9, "cvv": 123, "auth": true, "session": null, "secret": "", "card": {"number":"4242424242424242","x":[1]}, "z":4242424242424242}`
 	want := `{ "b":1.0, "a" : 1e2,"big":9007199254740993,"password" : "••••", "n":-0.0,"list":[{"token":"••••"},"\u00e9<&>"],
-  "tokens": 512, "token_count": 9, "cvv": "••••", "auth": true, "session": null, "secret": "", "card": {"number":"••••4242","x":["••••"]}, "z":"••••4242"}`
+  "tokens": 512, "token_count": 9, "cvv": "••••", "auth": true, "session": null, "secret": "", "card": {"number":"••••4242","x":["••••"]}, "z":4242424242424242}`
 	m := maskJSON([]byte(in))
-	if string(m.JSON) != want || m.Count() != 6 {
+	if string(m.JSON) != want || m.Count() != 5 {
 		t.Errorf("%d masked:\n%s\nwant\n%s", m.Count(), m.JSON, want)
 	}
 	if again := maskJSON(m.JSON); string(again.JSON) != want || again.Count() != 0 {

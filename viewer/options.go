@@ -46,6 +46,7 @@ type Options struct {
 	LeaseTTL time.Duration // how long a run counts as held after the last sign of life; 0: the engine's default
 	Command  string        // how the program was called, for Service.Command
 	KeyFlags []string      // flags to repeat in Service.Command, never secrets
+	SayOwner bool          // name the default owner too in Service.Command: a context may have another
 	Memory   Memory        // nil: what was seen is forgotten with the process
 }
 

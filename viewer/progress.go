@@ -111,7 +111,7 @@ func waitName(w engine.Waiting) string {
 
 func outcomeOf(r engine.Result, text string) Outcome {
 	o := Outcome{
-		Run: r.Key.Run, Status: string(r.Status), Outcome: text, Step: r.Step, Segment: r.Segment, Waiting: []Waiting{},
+		Run: r.Key.Run, Status: string(r.Status), Outcome: text, Step: r.Step, Segment: r.Segment, Waiting: []Waiting{}, Denied: r.Denied != nil,
 		Replayed: append([]string{}, r.Replayed...), Rerun: append([]string{}, r.Rerun...), Unreplayed: append([]string{}, r.Unreplayed...),
 	}
 	for _, w := range r.Waiting {

@@ -58,7 +58,7 @@ func headOf(c stores.Checkpoint) stores.Head {
 	}
 	sum := engine.HeadBody{At: b.Frontier, Waiting: b.Waiting, Stored: len(b.Decisions), Worker: b.Worker}
 	if b.Error != nil {
-		sum.Error, sum.At = b.Error.Message, []string{b.Error.Node}
+		sum.Error, sum.Denied, sum.At = b.Error.Message, b.Error.Denied, []string{b.Error.Node}
 	}
 	h.Payload, _ = json.Marshal(sum) // plain values always encode
 	return h
@@ -101,7 +101,7 @@ func (s *Service) facts(g glimpse) facts {
 	h := g.head
 	f := facts{
 		status: string(h.Status), verdict: g.verdict, reason: g.reason, step: h.Step, base: h.Base, segment: h.Segment,
-		at: g.body.At, stored: g.body.Stored, worker: g.body.Worker, failure: g.body.Error,
+		at: g.body.At, stored: g.body.Stored, worker: g.body.Worker, failure: g.body.Error, denial: g.body.Denied,
 		updated: h.Updated, now: s.now(), leases: g.at.leases(), refusals: s.refusals(g.at, h),
 		setBack: g.setBack,
 	}

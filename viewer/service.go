@@ -81,6 +81,13 @@ func (s *Service) attached(label string) (*attachment, error) {
 func (a *attachment) ref(k stores.Key) Ref { return Ref{Store: a.label, Owner: k.Owner, Run: k.Run} }
 
 // out lets a value leave the Service.
+// ForPeople scrubs a value of a raw Service, see [Options.Raw]: what goes to a
+// person is scrubbed whatever the format of the results.
+func ForPeople[T any](v T) T {
+	boundary{scrub: true}.apply(&v)
+	return v
+}
+
 func out[T any](s *Service, v T, reveal bool) T {
 	boundary{mask: !reveal, scrub: !s.o.Raw}.apply(&v)
 	return v

@@ -57,6 +57,9 @@ func (s *Service) Start(ctx context.Context, r StartRequest, progress func(Progr
 type RecoverAllOptions struct {
 	RerunInDoubt bool
 	Takeover     bool
+	// Shown, if not nil, bounds it to the runs that a person has seen, each at
+	// the Row.Version that was shown.
+	Shown map[Ref]string
 }
 
 // RecoverAllResult is what became of one run: its outcome or its problem.
@@ -115,7 +118,15 @@ func (s *Service) recoverOne(ctx context.Context, a *attachment, h stores.Head, 
 		return fail(p)
 	}
 	t := &teller{s: s}
-	o, err := s.recover(ctx, a, h.Key, h, Request{RerunInDoubt: opts.RerunInDoubt, Takeover: opts.Takeover}, t)
+	version, shown := opts.Shown[a.ref(h.Key)]
+	if opts.Shown != nil && !shown && h.Status == stores.StatusRunning {
+		return fail(Problem{Code: codeConflict, Message: "it was not shown, so it was not tried", Hint: "look again"})
+	}
+	version, err := s.bind(ctx, a, h.Key, version)
+	if err != nil {
+		return fail(s.absent(ctx, a, h.Key, err))
+	}
+	o, err := s.recover(ctx, a, h.Key, h, Request{RerunInDoubt: opts.RerunInDoubt, Takeover: opts.Takeover, Version: version}, t)
 	if err != nil {
 		return fail(s.absent(ctx, a, h.Key, t.wrap(err)))
 	}

@@ -98,6 +98,7 @@ type Outcome struct {
 	Rerun      []string  `json:"rerun"`
 	Unreplayed []string  `json:"unreplayed"`
 	Waiting    []Waiting `json:"waiting"`
+	Denied     bool      `json:"-"` // it failed because a person denied a call
 }
 
 // Progress is a stage of an action under way.

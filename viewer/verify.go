@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/stores"
@@ -108,8 +109,15 @@ func (s *Service) orphans(ctx context.Context, owner string) []Ref {
 // known reports whether a list shows a verdict for the head without a check.
 func (s *Service) known(ctx context.Context, a *attachment, h stores.Head) bool {
 	v, _ := s.headVerdict(a, a.id(ctx), h)
-	return v != Unchecked
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, checked := s.verdicts[a.ref(h.Key)]
+	return v != Unchecked && (!checked || s.now().Sub(c.at) < lookAgain)
 }
+
+// lookAgain is how long a sound verdict holds for the look in the background:
+// rows can be taken out from under a list entry that stays as it is.
+const lookAgain = 5 * time.Minute
 
 // allRefs lists every run of an owner in every store that can be read, or of
 // the newest ones those that are unchecked.

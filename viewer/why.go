@@ -133,7 +133,7 @@ func whyFailed(f facts) string {
 	return text
 }
 
-func whyDenied(d engine.DeniedError) string {
+func whyDenied(d engine.Denial) string {
 	text := d.By + " denied " + d.Tool
 	if d.Note != "" {
 		text += ": " + d.Note

@@ -35,7 +35,7 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 			if err != nil {
 				return err
 			}
-			a.plan(textWriter{a.stderr}, p)
+			a.plan(textWriter{a.stderr}, viewer.ForPeople(p))
 			if req.Version == "" {
 				req.Version = p.Version
 			}
@@ -53,7 +53,7 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 		if req.Action == viewer.Resolve || req.NoRun { // nothing ran that could have gone wrong
 			return a.result(out, func(w io.Writer) { outcomeText(w, out) })
 		}
-		return a.outcome(s, ref, out, req.Action == viewer.Deny)
+		return a.outcome(s, ref, out)
 	})
 }
 
@@ -175,7 +175,7 @@ func (a *app) stopped(ctx context.Context, s *session, ref viewer.Ref, err error
 
 // outcome prints where the run stands and returns the exit code that says it.
 // A run that failed because it was denied did what was asked.
-func (a *app) outcome(s *session, ref viewer.Ref, o viewer.Outcome, denied bool) error {
+func (a *app) outcome(s *session, ref viewer.Ref, o viewer.Outcome) error {
 	if err := a.result(o, func(w io.Writer) { outcomeText(w, o) }); err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (a *app) outcome(s *session, ref viewer.Ref, o viewer.Outcome, denied bool)
 		p.Code = "needs-decision"
 		p.Hint = s.Command(viewer.Request{Ref: ref, Action: viewer.Resolve, Target: doubt, NotRun: true})
 		a.note("hint: %s", p.Hint)
-	case o.Status == "failed" && !denied:
+	case o.Status == "failed" && !o.Denied:
 		p.Code = "failed"
 	default:
 		return nil

@@ -85,6 +85,7 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 		Raw:         a.global.json || a.exact,
 		Worker:      worker(operator(settings.User)),
 		LeaseTTL:    a.global.lease,
+		SayOwner:    slices.ContainsFunc(targets, target.named),
 		Command:     "flowtui",
 		KeyFlags:    a.global.repeated(),
 		Memory:      memory,

@@ -23,7 +23,7 @@ func newDemoCommand(a *app) *cobra.Command {
 viewer on it. The runs are real: flows run, workers are killed in the middle of
 calls, and a few rows are tampered with. Without --dir a new temporary folder is
 made. Nothing leaves this machine.`,
-		Args: cobra.NoArgs,
+		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd, dir, noOpen) },
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to make the demo in (default: a new temporary one)")
@@ -32,6 +32,9 @@ made. Nothing leaves this machine.`,
 }
 
 func (a *app) demo(cmd *cobra.Command, dir string, noOpen bool) error {
+	if a.global.readOnly {
+		return refuse("leave --read-only out", "--read-only refuses to make a demo")
+	}
 	if !noOpen && (!isTerminal(a.stdin) || !isTerminal(a.stdout)) {
 		return refuse("make it with --no-open", "the viewer needs a terminal")
 	}

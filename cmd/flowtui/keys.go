@@ -40,7 +40,11 @@ func (s keySource) flags() []string {
 	case s.env != "":
 		return []string{"--key-env", s.env}
 	case s.cmd != "":
-		return []string{"--key-cmd", s.cmd}
+		program, arguments, _ := strings.Cut(strings.TrimSpace(s.cmd), " ")
+		if arguments != "" {
+			program += " …" // they may be secrets
+		}
+		return []string{"--key-cmd", program}
 	}
 	return nil
 }

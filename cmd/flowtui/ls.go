@@ -147,6 +147,7 @@ func (s *session) list(ctx context.Context, q viewer.Query, words query) (viewer
 // candidates is one page, verified unless no run of it can match.
 func (s *session) candidates(ctx context.Context, q viewer.Query, words query) (viewer.Page, error) {
 	if words.narrow() {
+		q.Limit = stores.MaxLimit // few may match: a small page would make many
 		page, err := s.List(ctx, q)
 		if err != nil || !slices.ContainsFunc(page.Rows, words.mayMatch) {
 			page.Rows = nil

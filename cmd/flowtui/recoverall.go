@@ -33,17 +33,16 @@ func (a *app) recoverAll(ctx context.Context, store string) error {
 		return err
 	}
 	defer s.Close()
+	var opts viewer.RecoverAllOptions
 	if !a.global.yes {
-		page, err := s.List(ctx, viewer.Query{Tab: viewer.TabRunning, Limit: stores.MaxLimit, Check: true})
-		if err != nil {
+		if opts.Shown, err = a.showUnfinished(ctx, s); err != nil {
 			return err
 		}
-		a.rows(textWriter{a.stderr}, page.Rows, s.owner == stores.AnyOwner)
 	}
 	if err := a.confirm(ctx, s, "recover all of them", store); err != nil {
 		return err
 	}
-	results, err := s.RecoverAll(ctx, "", s.owner, viewer.RecoverAllOptions{})
+	results, err := s.RecoverAll(ctx, "", s.owner, opts)
 	if err != nil {
 		return err
 	}
@@ -51,6 +50,28 @@ func (a *app) recoverAll(ctx context.Context, store string) error {
 		return err
 	}
 	return worst(results)
+}
+
+// showUnfinished shows what would be recovered, and returns each run with the
+// version that was shown: the answer holds for exactly those.
+func (a *app) showUnfinished(ctx context.Context, s *session) (map[viewer.Ref]string, error) {
+	shown := map[viewer.Ref]string{}
+	var rows []viewer.Row
+	for q := (viewer.Query{Tab: viewer.TabRunning, Limit: stores.MaxLimit, Check: true}); ; {
+		page, err := s.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page.Rows {
+			shown[r.Ref] = r.Version
+		}
+		rows = append(rows, page.Rows...)
+		if q.Cursor = page.Next; q.Cursor == "" {
+			break
+		}
+	}
+	a.rows(textWriter{a.stderr}, viewer.ForPeople(rows), s.owner == stores.AnyOwner)
+	return shown, nil
 }
 
 // recoveries is the results as JSON has them: an outcome or an error.

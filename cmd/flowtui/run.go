@@ -101,7 +101,7 @@ func (a *app) start(ctx context.Context, store, flow, id string, state json.RawM
 	if err != nil {
 		return a.stopped(ctx, s, ref, err)
 	}
-	return a.outcome(s, ref, out, false)
+	return a.outcome(s, ref, out)
 }
 
 func (a *app) flowFile(targets []target, arg string) (*flowfile.File, error) {

@@ -19,6 +19,10 @@ func newShowCommand(a *app) *cobra.Command {
 		Args:  arguments("STORE", "RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withRun(cmd.Context(), args, func(ctx context.Context, s *session, ref viewer.Ref) error {
+				// However long its history is: what show says agrees with ls and plan.
+				if _, err := s.Verify(ctx, viewer.VerifyRequest{Refs: []viewer.Ref{ref}}); err != nil {
+					return err
+				}
 				d, err := s.Show(ctx, ref)
 				if err != nil {
 					return err

@@ -26,6 +26,9 @@ func newVerifyCommand(a *app) *cobra.Command {
 }
 
 func (a *app) verify(ctx context.Context, args []string, forget bool) error {
+	if forget && a.global.readOnly {
+		return refuse("leave --read-only out", "--read-only refuses to forget what was seen")
+	}
 	if forget && !a.global.yes && !isTerminal(a.stdin) {
 		return refuse("look at what verify finds, then add --yes", "no terminal and no --yes")
 	}
