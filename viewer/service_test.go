@@ -1,10 +1,14 @@
 package viewer
 
 import (
+	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 )
 
+// List, show and plan say the same of every kind of run, with every field that
+// the contract of the command line names.
 func TestEveryFaceOfARun(t *testing.T) {
 	b := newBench(t)
 	b.start("tickets", "order-9")
@@ -15,17 +19,42 @@ func TestEveryFaceOfARun(t *testing.T) {
 	b.start("plain", "ok-1")
 	b.wait(12 * time.Minute)
 	s := b.service()
+	want := map[string]string{
+		"order-9": "paused [paused] resume", "order-7": "running [in-doubt] recover", "sync-1": "failed [failed] none",
+		"trip-2": "paused [paused] resume", "cut-1": "running [stuck] recover", "ok-1": "done [done] none",
+	}
 	page := get[Page](t)(s.List(t.Context(), Query{Check: true}))
 	for _, r := range page.Rows {
-		t.Logf("%s", asText(t, r))
-		t.Logf("next: %s; actions %+v", r.Next, r.Actions)
-		t.Logf("%s", asText(t, get[Detail](t)(s.Show(t.Context(), r.Ref))))
-		t.Logf("%s", asText(t, get[Plan](t)(s.Plan(t.Context(), r.Ref, false))))
-		t.Logf("%+v", get[Plan](t)(s.Plan(t.Context(), r.Ref, false)).Review)
-		t.Logf("%s", asText(t, get[[]Call](t)(s.Calls(t.Context(), r.Ref, false))))
-		t.Logf("%s", asText(t, get[[]Event](t)(s.Events(t.Context(), r.Ref, 0))))
-		t.Logf("%+v", get[StateView](t)(s.State(t.Context(), r.Ref, -1, false)))
+		d := get[Detail](t)(s.Show(t.Context(), r.Ref))
+		p := get[Plan](t)(s.Plan(t.Context(), r.Ref, false))
+		if got := fmt.Sprintf("%s %v %s", r.Status, r.Badges, p.Action); got != want[r.Run] {
+			t.Errorf("%s: %s, want %s", r.Run, got, want[r.Run])
+		}
+		if list, show := asText(t, r), asText(t, d.Row); list != show {
+			t.Errorf("%s: the list says\n%s\nand show\n%s", r.Run, list, show)
+		}
+		if r.Why == "" || (r.Next == "") != (r.Status == "done") || p.Row.Why != r.Why || r.Verdict != Verified {
+			t.Errorf("%s: why %q, next %q, plan says %q, %s", r.Run, r.Why, r.Next, p.Row.Why, r.Verdict)
+		}
+		fields(t, r, "store", "owner", "run", "flow", "kind", "status", "badges", "verdict", "step", "segment", "at", "waiting", "why", "updated", "lease")
+		fields(t, d, "store", "owner", "run", "identity", "digest", "error", "history")
+		fields(t, p, "run", "action", "version", "replay", "rerun", "in_doubt", "decision", "lease", "blocked")
 	}
-	t.Logf("%v", get[Counts](t)(s.Counts(t.Context(), Query{})))
-	t.Logf("%v", s.Stores())
+	if len(page.Rows) != len(want) {
+		t.Errorf("%d rows, want %d", len(page.Rows), len(want))
+	}
+}
+
+// fields fails unless a value's JSON has the named keys.
+func fields(t *testing.T, v any, names ...string) {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal([]byte(asText(t, v)), &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names {
+		if _, ok := m[n]; !ok {
+			t.Errorf("%T has no %q", v, n)
+		}
+	}
 }
