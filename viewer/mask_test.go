@@ -112,7 +112,7 @@ func FuzzMask(f *testing.F) {
 		}
 		raw, err := json.Marshal(v)
 		if err != nil {
-			t.Skip()
+			return
 		}
 		if json.Valid([]byte(rest)) && !strings.Contains(rest, "CANARY") && !strings.Contains(rest, `\`) {
 			raw = fmt.Appendf(nil, `[%s, %s]`, rest, raw)
