@@ -11,9 +11,10 @@ help: ## list the targets
 build: ## build bin/flowtui
 	$(GO) build -o bin/flowtui ./cmd/flowtui
 
+# -count=1: the end-to-end tests build the program, which the cache does not see.
 test: ## install what the tests need, then run all of them with the race detector
 	@sh scripts/test-needs.sh
-	FLOWTUI_TEST_ALL=1 $(GO) test -race -timeout $(TEST_TIMEOUT) ./...
+	FLOWTUI_TEST_ALL=1 $(GO) test -race -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 short: ## the inner loop: without the long simulations, without the race detector
 	$(GO) test -short ./...
