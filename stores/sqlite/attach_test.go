@@ -4,8 +4,10 @@ import (
 	"database/sql"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -48,13 +50,23 @@ func files(t testing.TB, dir string) map[string]string {
 	all := map[string]string{}
 	for _, e := range entries {
 		info, err1 := e.Info()
-		b, err2 := os.ReadFile(filepath.Join(dir, e.Name()))
+		b, err2 := contents(filepath.Join(dir, e.Name()))
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
 		all[e.Name()] = info.ModTime().String() + "\n" + string(b)
 	}
 	return all
+}
+
+// contents reads a file that may be a live database in another process: closing
+// it in this one would drop the locks that SQLite holds here on it, and a writer
+// that starts then would cut the -shm file under our readers.
+func contents(path string) ([]byte, error) {
+	if runtime.GOOS == "windows" {
+		return os.ReadFile(path) // locks belong to the handle there
+	}
+	return exec.Command("cat", "--", path).Output()
 }
 
 func names(files map[string]string) (all []string) {
