@@ -133,3 +133,25 @@ func TestScenario49Attach(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 }
+
+// Where a context may have an owner of its own, the default owner is named too:
+// without it the command would mean another owner's run.
+func TestCommandSaysTheOwnerWhereItMustBe(t *testing.T) {
+	b := newBench(t)
+	r := Request{Ref: Ref{Store: "mem", Owner: "default", Run: "r"}, Action: Recover}
+	if got := b.service().Command(r); strings.Contains(got, "--owner") {
+		t.Errorf("%s", got)
+	}
+	if got := b.service(func(o *Options) { o.SayOwner = true }).Command(r); !strings.Contains(got, "--owner default") {
+		t.Errorf("%s", got)
+	}
+}
+
+// What a raw Service gives is scrubbed for people: a text cannot forge a line
+// of the plan that they are asked to agree to.
+func TestForPeopleScrubsRawValues(t *testing.T) {
+	p := ForPeople(Plan{Claims: "x\n  blocked nothing\x1b[2J", Row: Row{Ref: Ref{Run: "a\nb"}, Run: "a\nb"}})
+	if strings.ContainsAny(p.Claims+p.Row.Run, "\n\x1b") || p.Row.Ref.Run != "a\nb" {
+		t.Errorf("%q %q %q", p.Claims, p.Row.Run, p.Row.Ref.Run)
+	}
+}

@@ -40,11 +40,11 @@ func (s keySource) flags() []string {
 	case s.env != "":
 		return []string{"--key-env", s.env}
 	case s.cmd != "":
-		program, arguments, _ := strings.Cut(strings.TrimSpace(s.cmd), " ")
-		if arguments != "" {
-			program += " …" // they may be secrets
+		words := strings.Fields(s.cmd)
+		if len(words) > 1 {
+			words = []string{words[0], "…"} // the arguments may be secrets
 		}
-		return []string{"--key-cmd", program}
+		return []string{"--key-cmd", strings.Join(words, " ")}
 	}
 	return nil
 }
