@@ -157,11 +157,11 @@ func (s *session) idempotency(p pendingCall) string {
 // the worker was told to stop or was cut off; all others are kept whatever
 // happened meanwhile.
 func (s *session) record(ctx context.Context, p pendingCall) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
 	if p.status == stores.CallStarted {
-		if s.fatal != nil {
-			return s.fatal
+		if err := s.stopped(); err != nil {
+			return err
 		}
 		if s.ctx.Err() != nil {
 			return context.Cause(s.ctx)

@@ -166,7 +166,7 @@ func (r *Runner) begin(ctx context.Context, g *graph, k stores.Key, start Start)
 		return nil, err
 	}
 	s := &session{
-		r: r, g: g, segment: 1, step: -1, state: state, visits: map[string]int64{}, frontier: []string{g.start()},
+		turn: make(chan struct{}, 1), r: r, g: g, segment: 1, step: -1, state: state, visits: map[string]int64{}, frontier: []string{g.start()},
 		place:    stores.Place{Key: k, Store: info.ID, Incarnation: r.ids()},
 		identity: start.Identity, created: r.clock.now(),
 	}

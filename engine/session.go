@@ -34,12 +34,14 @@ type session struct {
 	replay map[callKey]CallInfo
 	notes  resultNotes
 
-	mu       sync.Mutex // guards the chains below and fatal
-	calls    int64      // records of this segment
+	turn     chan struct{} // held while a row is added to the chains below
+	calls    int64         // records of this segment
 	callMAC  []byte
 	events   int64
 	eventMAC []byte
-	fatal    error // why this worker must stop; the run stays as it is
+
+	mu    sync.Mutex // guards fatal, and is never held while something waits
+	fatal error      // why this worker must stop; the run stays as it is
 }
 
 type resultNotes struct {
@@ -67,8 +69,8 @@ type newEvent struct {
 // event log that somebody else took meanwhile, and a save whose outcome is
 // unknown is looked up.
 func (s *session) save(ctx context.Context, q saveRequest) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
 	for try := 1; ; try++ {
 		w, err := s.build(q)
 		if err != nil {
