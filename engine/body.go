@@ -37,6 +37,8 @@ type Denial struct {
 	Note string `json:"note,omitempty"`
 }
 
+func (d Denial) err() error { return &DeniedError{Tool: d.Tool, By: d.By, Note: d.Note} }
+
 // NodeRun is one node's part in a superstep.
 type NodeRun struct {
 	Node       string    `json:"node"`
@@ -106,6 +108,7 @@ type callBody struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  string          `json:"error,omitempty"`
 	Failed bool            `json:"failed,omitempty"` // done, with Error
+	Denied *Denial         `json:"denied,omitempty"` // done, by a person who was asked at once and said no
 	Why    string          `json:"why,omitempty"`    // unrecordable: the reason
 	NotRun bool            `json:"not_run,omitempty"`
 	By     string          `json:"by"` // worker, or who resolved it

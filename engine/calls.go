@@ -35,6 +35,8 @@ type pendingCall struct {
 	tool    tool.Tool
 	status  stores.CallStatus
 	body    callBody
+	ask     bool       // of the approval port, once the call is logged
+	events  []newEvent // that belong to the record
 }
 
 func (p pendingCall) id() string { return CallID(p.node, p.ordinal) }
@@ -49,9 +51,13 @@ func (s *session) execute(ctx context.Context, p pendingCall) (json.RawMessage, 
 		s.stop(err)
 		return nil, err
 	}
-	value, err := s.runTool(ctx, p)
+	var value any
+	err := s.askFirst(ctx, &p)
+	if err == nil {
+		value, err = s.runTool(ctx, p)
+	}
 	switch {
-	case err == nil || ctx.Err() == nil:
+	case err == nil || ctx.Err() == nil || errors.Is(err, errNotAsked) || p.body.Denied != nil:
 	case s.ctx.Err() != nil:
 		// Stopping is a fact of this process, not an outcome of the call.
 		s.stop(context.Cause(s.ctx))
@@ -62,8 +68,10 @@ func (s *session) execute(ctx context.Context, p pendingCall) (json.RawMessage, 
 	p.status, p.body.Args = stores.CallDone, nil
 	var result json.RawMessage
 	switch {
-	case errors.Is(err, tool.ErrNotStarted):
+	case errors.Is(err, errNotAsked), errors.Is(err, tool.ErrNotStarted):
 		p.status, p.body.NotRun, p.body.Why = stores.CallResolved, true, p.says(err)
+	case p.body.Denied != nil:
+		p.body.Failed, p.body.Error = true, p.says(err)
 	case errors.Is(err, tool.ErrOutcomeUnknown) && !p.tool.Idempotent:
 		p.status, p.body.Why = stores.CallUnrecordable, p.says(err)
 	case err != nil:
@@ -87,11 +95,10 @@ func (s *session) recordOutcome(ctx context.Context, p pendingCall) (json.RawMes
 		return nil, err
 	}
 	switch {
+	case p.body.Denied != nil:
+		return nil, p.body.Denied.err()
 	case p.status == stores.CallResolved:
-		err := &Error{
-			Class: ErrRefused, Key: s.place.Key, Reason: fmt.Sprintf("%s: %s; it did not run", p.tool.Name, p.body.Why),
-			Hint: "put its program in place, then recover the run; nothing was lost",
-		}
+		err := s.notRun(p)
 		s.stop(err)
 		return nil, err
 	case p.status == stores.CallUnrecordable:
@@ -102,6 +109,18 @@ func (s *session) recordOutcome(ctx context.Context, p pendingCall) (json.RawMes
 		return nil, &ToolError{Tool: p.tool.Name, Message: p.body.Error}
 	}
 	return p.body.Result, nil
+}
+
+// notRun is why this worker stops at a call that surely did not run.
+func (s *session) notRun(p pendingCall) error {
+	if s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
+	hint := "put its program in place, then recover the run; nothing was lost"
+	if p.ask {
+		hint = "recover the run where somebody can be asked; nothing was lost"
+	}
+	return &Error{Class: ErrRefused, Key: s.place.Key, Reason: fmt.Sprintf("%s: %s; it did not run", p.tool.Name, p.body.Why), Hint: hint}
 }
 
 func (s *session) doubtful(p pendingCall) error {
@@ -121,7 +140,10 @@ func (p pendingCall) says(err error) string {
 func validText(s string) string { return string(bytes.ToValidUTF8([]byte(s), []byte("�"))) }
 
 func (s *session) runTool(ctx context.Context, p pendingCall) (v any, err error) {
-	in := tool.Input{Args: p.body.Args, IdempotencyKey: s.idempotency(p), Run: s.place.Run, Owner: s.place.Owner, User: s.identity.User}
+	in := tool.Input{
+		Args: p.body.Args, IdempotencyKey: s.idempotency(p), Run: s.place.Run, Owner: s.place.Owner,
+		User: s.identity.User, Thread: s.identity.Thread, Principal: s.identity.Principal,
+	}
 	ctx = context.WithValue(ctx, idempotencyKey{}, in.IdempotencyKey)
 	if p.tool.Timeout > 0 {
 		var stop context.CancelFunc
@@ -173,18 +195,47 @@ func (s *session) record(ctx context.Context, p pendingCall) error {
 			return err
 		}
 		row := rows[0]
-		err = s.r.store.RecordCall(ctx, stores.CallWrite{Call: row})
+		events, err := s.chainEvents(s.step, p.events, row.Time)
+		if err != nil {
+			return err
+		}
+		err = s.r.store.RecordCall(ctx, stores.CallWrite{Call: row, Events: events})
 		if err == nil || s.logged(ctx, row, err) {
-			s.calls, s.callMAC = row.N, row.MAC
+			s.appended(row, events)
 			return nil
 		}
 		if !errors.Is(err, stores.ErrConflict) || try == 5 {
 			return s.explain(ctx, err)
 		}
-		taken, rerr := s.retail(ctx)
-		if rerr != nil || !taken {
+		if again, rerr := s.catchUp(ctx, &p); rerr != nil || !again {
 			return s.explain(ctx, err)
 		}
+	}
+}
+
+// catchUp reports whether a record that met a conflict may be tried again,
+// because only a number was taken. The outcome of a cut-off worker's call is
+// kept without its events, whose place is in another worker's log.
+func (s *session) catchUp(ctx context.Context, p *pendingCall) (bool, error) {
+	taken, err := s.retail(ctx)
+	if err != nil || len(p.events) == 0 {
+		return taken, err
+	}
+	moved, err := s.reread(ctx)
+	if moved {
+		p.events = nil
+	}
+	return true, err
+}
+
+// appended takes over what a call record brought.
+func (s *session) appended(row stores.Call, events []stores.Event) {
+	s.calls, s.callMAC = row.N, row.MAC
+	if n := len(events); n > 0 {
+		s.events, s.eventMAC = events[n-1].N, events[n-1].MAC
+	}
+	for _, e := range events {
+		s.r.sink(e)
 	}
 }
 

@@ -25,6 +25,7 @@ type CallInfo struct {
 	Result     json.RawMessage
 	Error      string // of a done call that failed
 	Failed     bool
+	Denied     *Denial // a failed call: the person who was asked at once said no
 	Why        string
 	NotRun     bool // resolved: it did not run
 	By         string
@@ -97,7 +98,7 @@ func FoldCalls(rows []stores.Call) []CallInfo {
 func (c *CallInfo) apply(r stores.Call, b callBody) {
 	c.Segment, c.N, c.Tool, c.Idempotent, c.Status = r.Segment, r.N, r.Tool, r.Idempotent, r.Status
 	c.Digest, c.By, c.Note = b.Digest, b.By, b.Note
-	c.Result, c.Error, c.Failed, c.Why, c.NotRun = b.Result, b.Error, b.Failed, b.Why, b.NotRun
+	c.Result, c.Error, c.Failed, c.Denied, c.Why, c.NotRun = b.Result, b.Error, b.Failed, b.Denied, b.Why, b.NotRun
 	if b.Args != nil {
 		c.Args = b.Args
 	}

@@ -61,15 +61,25 @@ func (n *nodeState) call(ctx context.Context, name string, args any) (json.RawMe
 		return nil, err
 	}
 	defer n.underway.Done()
+	return n.attempt(ctx, p)
+}
+
+// attempt replays the call, or runs it when nobody needs to be asked first.
+func (n *nodeState) attempt(ctx context.Context, p pendingCall) (json.RawMessage, error) {
 	if old, ok := n.s.replay[callKey{n.s.base, n.id, p.ordinal}]; ok && old.Finished() {
-		if old.Tool == name && old.Digest == p.body.Digest {
+		if old.Tool == p.tool.Name && old.Digest == p.body.Digest {
 			return n.replay(old)
 		}
 		n.note(&n.unreplayed, p.id())
 	}
-	if t.Approval == tool.ApprovalRequired {
-		if err := n.approved(p); err != nil {
+	if p.tool.Approval == tool.ApprovalRequired {
+		decided, err := n.approved(p)
+		if err != nil {
 			return nil, err
+		}
+		if p.ask = !decided; p.ask && n.s.r.approver == nil {
+			n.wait(p)
+			return nil, errPaused
 		}
 	}
 	if n.paused() {
@@ -114,26 +124,34 @@ func (n *nodeState) note(list *[]string, id string) {
 
 func (n *nodeState) replay(c CallInfo) (json.RawMessage, error) {
 	n.note(&n.replayed, c.ID)
+	if c.Denied != nil {
+		return nil, c.Denied.err()
+	}
 	if c.Failed {
 		return nil, &ToolError{Tool: c.Tool, Message: c.Error}
 	}
 	return c.Result, nil
 }
 
-// approved returns nil when a stored decision lets the call run, a DeniedError
-// when it does not, and else puts the call on the waiting list.
-func (n *nodeState) approved(p pendingCall) error {
+// approved reports whether a stored decision lets the call run. It returns a
+// DeniedError when one does not.
+func (n *nodeState) approved(p pendingCall) (bool, error) {
 	for _, d := range n.s.decisions {
 		if d.ID != p.id() || d.Base != n.s.base || d.Digest != p.body.Digest {
 			continue
 		}
 		switch d.Type {
 		case DecideApprove:
-			return nil
+			return true, nil
 		case DecideDeny:
-			return &DeniedError{Tool: p.tool.Name, By: d.By, Note: d.Note}
+			return false, &DeniedError{Tool: p.tool.Name, By: d.By, Note: d.Note}
 		}
 	}
+	return false, nil
+}
+
+// wait puts a call on the list of what the run is paused for.
+func (n *nodeState) wait(p pendingCall) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.waiting = append(n.waiting, Waiting{
@@ -141,7 +159,6 @@ func (n *nodeState) approved(p pendingCall) error {
 		Args: p.body.Args, Size: len(p.body.Args), Digest: p.body.Digest,
 	})
 	n.pending = append(n.pending, p)
-	return errPaused
 }
 
 // ask is Ask.

@@ -22,6 +22,9 @@ type Config struct {
 	// LeaseTTL is how long a run counts as held after the last sign of life;
 	// 0 means 15 seconds.
 	LeaseTTL time.Duration
+	// Approver is asked at once about calls that need an approval; nil pauses
+	// the run instead, until somebody resumes it.
+	Approver Approver
 	// Events is told every event after it was stored. It must not block.
 	Events func(stores.Event)
 }
@@ -36,6 +39,8 @@ type Runner struct {
 	ids    func() string
 	ttl    time.Duration
 	sink   func(stores.Event)
+
+	approver Approver
 }
 
 const (
@@ -51,7 +56,7 @@ func New(c Config) (*Runner, error) {
 	if c.LeaseTTL != 0 && c.LeaseTTL < minLeaseTTL {
 		return nil, fmt.Errorf("engine: a lease of %s is too short to be renewed, at least %s are needed", c.LeaseTTL, minLeaseTTL)
 	}
-	r := &Runner{store: c.Store, keys: c.Keys, tools: c.Tools, worker: c.Worker, clock: c.Clock, ids: c.IDs, ttl: c.LeaseTTL, sink: c.Events}
+	r := &Runner{store: c.Store, keys: c.Keys, tools: c.Tools, worker: c.Worker, clock: c.Clock, ids: c.IDs, ttl: c.LeaseTTL, sink: c.Events, approver: c.Approver}
 	if r.ids == nil {
 		r.ids = randomID
 	}

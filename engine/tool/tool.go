@@ -25,6 +25,8 @@ type Input struct {
 	Run            string          `json:"run"`
 	Owner          string          `json:"owner"`
 	User           string          `json:"user"`
+	Thread         string          `json:"thread,omitempty"`
+	Principal      string          `json:"principal,omitempty"`
 }
 
 // Func is a tool's code. Its result must be a JSON value: what cannot be
@@ -39,6 +41,11 @@ type Tool struct {
 	Approval   Approval
 	Timeout    time.Duration // 0: none
 	Run        Func
+
+	// For models: what the tool does, and the JSON Schema of its arguments (an
+	// object; nil: one without properties).
+	Description string
+	Parameters  json.RawMessage
 }
 
 // Registry holds tools by name. It is safe for concurrent use.
