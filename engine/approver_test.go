@@ -140,7 +140,7 @@ func TestCrashWhileTheApproverWaitsLeavesTheCallInDoubt(t *testing.T) {
 // When nobody decides, the call did not run and the log says so: the run is
 // neither failed nor in doubt, and somebody else may be asked later.
 func TestApproverWithoutADecisionLeavesTheRunRecoverable(t *testing.T) {
-	cancelled, stop := context.WithCancel(ctx)
+	var stop context.CancelFunc
 	for name, a := range map[string]engine.Approver{
 		"error": func(context.Context, engine.Approval) (engine.Answer, error) {
 			return engine.Answer{}, errors.New("the line is dead")
@@ -161,8 +161,8 @@ func TestApproverWithoutADecisionLeavesTheRunRecoverable(t *testing.T) {
 		f, tools := paying(w)
 		c := ctx
 		if strings.HasPrefix(name, "cancelled") {
-			cancelled, stop = context.WithCancel(ctx)
-			c = cancelled
+			c, stop = context.WithCancel(ctx)
+			t.Cleanup(stop)
 		}
 		if _, err := runner(t, s, tools, asking(a)).Run(c, f, start("a")); err == nil {
 			t.Errorf("%s: no error", name)

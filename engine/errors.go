@@ -18,6 +18,9 @@ var (
 	ErrFlow                   = errors.New("the flow does not fit the run")
 	ErrRefused                = errors.New("refused")
 	ErrInvalid                = errors.New("invalid")
+	// ErrUnavailable says that something the run needs cannot be reached now,
+	// like a model. It is a fact of the moment: the run stays recoverable.
+	ErrUnavailable = errors.New("not available now")
 )
 
 // Error is an error about one run. Its text says what happened and what to do next.

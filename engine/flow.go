@@ -44,6 +44,7 @@ const (
 // [Runner]. Errors of the builder are kept and returned by Compile.
 type Flow struct {
 	name     string
+	kind     string
 	nodes    []namedNode
 	edges    []edge
 	entry    string
@@ -65,6 +66,7 @@ type edge struct {
 	to      []string
 	cond    *Condition
 	onError bool
+	inner   bool // stays within a tool loop: when it matches, it is the only one that does
 }
 
 // DefaultMaxSupersteps bounds a run of a flow that never ends.
@@ -72,7 +74,7 @@ const DefaultMaxSupersteps = 10_000
 
 // NewFlow starts a flow. The first node is the entry unless Entry says otherwise.
 func NewFlow(name string) *Flow {
-	return &Flow{name: name, reducers: map[string]Reducer{}, routing: RouteAll, maxSteps: DefaultMaxSupersteps}
+	return &Flow{name: name, kind: KindFlow, reducers: map[string]Reducer{}, routing: RouteAll, maxSteps: DefaultMaxSupersteps}
 }
 
 // Name returns the flow's name.

@@ -10,6 +10,7 @@ import (
 // It is stored once per digest, so a flow can be drawn without its code.
 type Topology struct {
 	Flow     string             `json:"flow"`
+	Kind     string             `json:"kind,omitempty"` // loop; a flow's is left out
 	Entry    string             `json:"entry"`
 	Routing  Routing            `json:"routing"`
 	Nodes    []TopologyNode     `json:"nodes"`
@@ -30,6 +31,7 @@ type TopologyEdge struct {
 	To        []string `json:"to"`
 	Condition string   `json:"condition,omitempty"`
 	OnError   bool     `json:"on_error,omitempty"`
+	Inner     bool     `json:"inner,omitempty"` // within a tool loop: followed alone when it matches
 }
 
 // graph is a checked flow.
@@ -87,7 +89,7 @@ func (f *Flow) compile() (*graph, error) {
 	}
 	for _, id := range f.ends {
 		known("end", id)
-		if slices.ContainsFunc(f.edges, func(e edge) bool { return e.from == id && !e.onError }) {
+		if slices.ContainsFunc(f.edges, func(e edge) bool { return e.from == id && !e.onError && !e.inner }) {
 			add("%q is an end, but an edge goes on from it", id)
 		}
 	}
@@ -115,11 +117,14 @@ func (g *graph) start() string {
 
 func (g *graph) shape() Topology {
 	t := Topology{Flow: g.name, Entry: g.start(), Routing: g.routing, Ends: g.ends, Reducers: g.reducers}
+	if g.kind != KindFlow {
+		t.Kind = g.kind
+	}
 	for _, n := range g.nodes {
 		t.Nodes = append(t.Nodes, TopologyNode{n.id, n.node.Type()})
 	}
 	for _, e := range g.edges {
-		te := TopologyEdge{From: e.from, To: e.to, OnError: e.onError}
+		te := TopologyEdge{From: e.from, To: e.to, OnError: e.onError, Inner: e.inner}
 		if e.cond != nil {
 			te.Condition = e.cond.Text
 		}
@@ -148,10 +153,7 @@ func (g *graph) next(s State, frontier []string, failed map[string]bool) (out []
 
 func (g *graph) successors(s State, id string, failed bool) ([]string, error) {
 	var out []string
-	for _, e := range g.edges {
-		if e.from != id || e.onError != failed {
-			continue
-		}
+	for _, e := range g.from(id, failed) {
 		if e.cond != nil {
 			ok, err := e.cond.Test(s)
 			if err != nil {
@@ -162,11 +164,26 @@ func (g *graph) successors(s State, id string, failed bool) ([]string, error) {
 			}
 		}
 		out = append(out, e.to...)
-		if g.routing == RouteFirst {
+		if g.routing == RouteFirst || e.inner {
 			break
 		}
 	}
 	return out, nil
+}
+
+// from returns a node's edges in the order in which they are tried.
+func (g *graph) from(id string, failed bool) []edge {
+	var inner, rest []edge
+	for _, e := range g.edges {
+		switch {
+		case e.from != id || e.onError != failed:
+		case e.inner:
+			inner = append(inner, e)
+		default:
+			rest = append(rest, e)
+		}
+	}
+	return append(inner, rest...)
 }
 
 func (g *graph) hasErrorEdge(id string) bool {

@@ -27,6 +27,7 @@ type nodeState struct {
 	closed   bool
 	underway sync.WaitGroup
 
+	ran        map[string]bool // calls that replayed or were executed: their decisions are spent
 	waiting    []Waiting
 	pending    []pendingCall
 	replayed   []string
@@ -47,16 +48,13 @@ func nodeRun(ctx context.Context) (*nodeState, error) {
 func (n *nodeState) call(ctx context.Context, name string, args any) (json.RawMessage, error) {
 	t, ok := n.s.r.tools.Get(name)
 	if !ok {
-		// Another worker may have the tool: this is not the run's failure.
-		err := &Error{Class: ErrRefused, Key: n.s.place.Key, Reason: fmt.Sprintf("there is no tool %q here", name), Hint: "run it where the tool is registered"}
-		n.s.stop(err)
-		return nil, err
+		return nil, n.missingTool(name)
 	}
 	raw, err := Seal(args)
 	if err != nil {
 		return nil, fmt.Errorf("arguments of %s: %w", name, err)
 	}
-	p, err := n.next(t, raw)
+	p, err := n.numbered(t, 0, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +66,7 @@ func (n *nodeState) call(ctx context.Context, name string, args any) (json.RawMe
 func (n *nodeState) attempt(ctx context.Context, p pendingCall) (json.RawMessage, error) {
 	if old, ok := n.s.replay[callKey{n.s.base, n.id, p.ordinal}]; ok && old.Finished() {
 		if old.Tool == p.tool.Name && old.Digest == p.body.Digest {
+			n.spend(p)
 			return n.replay(old)
 		}
 		n.note(&n.unreplayed, p.id())
@@ -85,21 +84,43 @@ func (n *nodeState) attempt(ctx context.Context, p pendingCall) (json.RawMessage
 	if n.paused() {
 		return nil, errPaused // the node's code went on after it was told to stop
 	}
+	n.spend(p)
 	return n.s.execute(ctx, p)
+}
+
+func (n *nodeState) spend(p pendingCall) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ran == nil {
+		n.ran = map[string]bool{}
+	}
+	n.ran[p.id()] = true
+}
+
+// missingTool stops this worker: another one may have the tool, so this is not
+// the run's failure.
+func (n *nodeState) missingTool(name string) error {
+	err := &Error{Class: ErrRefused, Key: n.s.place.Key, Reason: fmt.Sprintf("there is no tool %q here", name), Hint: "run it where the tool is registered"}
+	n.s.stop(err)
+	return err
 }
 
 var errClosed = errors.New("engine: the node has returned, so it can no longer call tools or ask")
 
-// next numbers a call. The caller ends it with underway.Done.
-func (n *nodeState) next(t tool.Tool, args json.RawMessage) (pendingCall, error) {
+// numbered makes a call with the given ordinal, 0 for the node's next one. The
+// caller ends it with underway.Done.
+func (n *nodeState) numbered(t tool.Tool, ordinal int64, args json.RawMessage) (pendingCall, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
 		return pendingCall{}, errClosed
 	}
 	n.underway.Add(1)
-	n.n++
-	return pendingCall{base: n.s.base, node: n.id, ordinal: n.n, tool: t, body: callBody{Args: args, Digest: digest(args), By: n.s.r.worker}}, nil
+	if ordinal == 0 {
+		ordinal = n.n + 1
+	}
+	n.n = max(n.n, ordinal)
+	return pendingCall{base: n.s.base, node: n.id, ordinal: ordinal, tool: t, body: callBody{Args: args, Digest: digest(args), By: n.s.r.worker}}, nil
 }
 
 func (n *nodeState) paused() bool {

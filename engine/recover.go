@@ -127,7 +127,7 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	s.ends(l)
 	replayed, rerun := sortCalls(FoldCalls(l.current()))
 	q := saveRequest{status: stores.StatusRunning, base: s.base, events: []newEvent{{EventRecovered, map[string]any{
-		"kind": "flow", "step": l.last.Step + 1, "replayed": ids(replayed), "rerun": ids(rerun),
+		"kind": s.g.kind, "step": l.last.Step + 1, "replayed": ids(replayed), "rerun": ids(rerun),
 	}}}}
 	if o.By != "" {
 		q.events = append(q.events, newEvent{EventRecovery, operatorEvent{Action: "recover", By: o.By, Note: o.Note, Plan: o.Version}})

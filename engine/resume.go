@@ -82,7 +82,7 @@ func (r *Runner) decide(ctx context.Context, k stores.Key, d Decide, g *graph) (
 		return nil, none, err
 	}
 	if g == nil {
-		g = &graph{Flow: &Flow{name: l.last.Flow}, digest: l.last.Digest}
+		g = &graph{Flow: &Flow{name: l.last.Flow, kind: l.last.Kind}, digest: l.last.Digest}
 	}
 	if d.Value, err = decided(k, d); err != nil {
 		return nil, none, err

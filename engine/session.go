@@ -106,7 +106,7 @@ func (s *session) build(q saveRequest) (stores.Save, error) {
 		return w, err
 	}
 	c := stores.Checkpoint{
-		Place: s.place, Step: s.step + 1, Base: q.base, Segment: s.segment, Kind: "flow", Flow: s.g.name,
+		Place: s.place, Step: s.step + 1, Base: q.base, Segment: s.segment, Kind: s.g.kind, Flow: s.g.name,
 		Digest: s.g.digest, Status: q.status, Identity: s.identity, Calls: s.calls + int64(len(w.Calls)), Time: now,
 	}
 	if c.Step == 0 {
@@ -143,7 +143,12 @@ func (s *session) buildHead(c stores.Checkpoint, b Checkpoint) (stores.Head, err
 }
 
 func (s *session) buildEvents(c stores.Checkpoint, q saveRequest, now time.Time) ([]stores.Event, error) {
-	saved := map[string]any{"kind": c.Kind, "step": c.Step, "status": c.Status, "flow": c.Flow}
+	saved := map[string]any{"kind": c.Kind, "step": c.Step, "status": c.Status}
+	if c.Kind == KindLoop {
+		saved["stage"] = s.stage(q)
+	} else {
+		saved["flow"] = c.Flow
+	}
 	var unreplayed []string
 	for _, n := range q.nodes {
 		unreplayed = append(unreplayed, n.Unreplayed...)
@@ -153,6 +158,18 @@ func (s *session) buildEvents(c stores.Checkpoint, q saveRequest, now time.Time)
 	}
 	list := append([]newEvent{{EventSaved, saved}}, q.events...)
 	return s.chainEvents(c.Step, list, now)
+}
+
+// stage says where in a loop a save is: at the node that has just run, or else
+// at the one that is next.
+func (s *session) stage(q saveRequest) string {
+	switch {
+	case len(q.nodes) > 0:
+		return q.nodes[0].Node
+	case len(s.frontier) > 0:
+		return s.frontier[0]
+	}
+	return ""
 }
 
 // chainEvents numbers, links and signs events after the newest known one.

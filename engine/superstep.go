@@ -197,19 +197,8 @@ func (s *session) since(w Waiting, now time.Time) time.Time {
 // unspent keeps answers, which the open superstep still reads, and approvals
 // of calls that did not run yet.
 func (s *session) unspent(outcomes []outcome) []Decision {
-	ran := map[string]bool{}
-	for _, o := range outcomes {
-		waits := func(id string) bool {
-			return slices.ContainsFunc(o.state.waiting, func(w Waiting) bool { return w.ID == id })
-		}
-		for i := int64(1); i <= o.state.n; i++ {
-			if id := CallID(o.run.Node, i); !waits(id) {
-				ran[id] = true
-			}
-		}
-	}
 	return slices.DeleteFunc(slices.Clone(s.decisions), func(d Decision) bool {
-		return d.Type == DecideApprove && ran[d.ID]
+		return d.Type == DecideApprove && slices.ContainsFunc(outcomes, func(o outcome) bool { return o.state.ran[d.ID] })
 	})
 }
 

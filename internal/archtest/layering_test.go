@@ -12,7 +12,7 @@ import (
 // "x/..." is x and all below it.
 var mayImport = map[string][]string{
 	"stores/...":           {"stores", "stores/internal/..."}, // drivers know the contract only
-	"engine":               {"engine/seal", "engine/tool", "stores"},
+	"engine":               {"engine/model", "engine/seal", "engine/tool", "stores"},
 	"engine/seal/...":      {},
 	"engine/tool/...":      {},
 	"engine/flowfile/...":  {"engine", "engine/tool"},

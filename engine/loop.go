@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/flowtui/flowtui/engine/model"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// KindLoop is the kind of a run that [Runner.RunToolLoop] made; all others are
+// [KindFlow].
+const (
+	KindFlow = "flow"
+	KindLoop = "loop"
+)
+
+// DefaultMaxSteps bounds the model calls of a tool loop.
+const DefaultMaxSteps = 20
+
+// ToolLoop is a conversation with a model that may call tools. The history is
+// kept in the run's state. It is saved after each reply of the model, so that
+// the calls in it are pinned, and after the results of the tools; see the
+// reference on durable runs, "The tool loop". A loop is a flow of two nodes, so
+// a run of it recovers, pauses and verifies like any other.
+//
+// The tools of one reply run in its order. At a call that waits for an approval
+// the calls after it wait too, though all that need one can be decided at once;
+// after a denied call the rest of the reply does not run, and the model is told.
+// A tool that fails does not fail the run: the model is told.
+type ToolLoop struct {
+	Name  string // of the flow; "" is "tool-loop"
+	Model model.Model
+	// Tools are the tools that the model may call, nil all of the Runner's. Name
+	// them where workers differ: a worker that lacks a named tool stops, while
+	// an unknown name is taken for the model's mistake.
+	Tools    []string
+	System   string // opens a new conversation
+	MaxSteps int64  // model calls of the whole run; 0 is DefaultMaxSteps
+	// Messages is the key of the state that holds the history; "" is "messages".
+	Messages string
+	// Prompt makes the user's message with which the loop is entered; nil: the
+	// history has it already.
+	Prompt func(State) (string, error)
+	Into   string // key of the state that gets the text of the last reply; "" drops it
+}
+
+// LoopStart asks [Runner.RunToolLoop] for a run.
+type LoopStart struct {
+	Key      stores.Key      // an empty owner is the default owner, an empty run id is made up
+	Messages []model.Message // of a new run: the conversation so far
+	Identity stores.Identity
+	// Decisions bring on a run that is paused. Without them a decision that
+	// was stored is spent, and a run that waits is given back as it is.
+	Decisions []Decide
+}
+
+// RunToolLoop starts a loop and works on it until the model has answered
+// without calling a tool, or until it is paused or failed. A loop that is
+// paused for an approval resumes here too, with the same run id; its stored
+// history wins over the messages given. One that was cut short is recovered
+// with [Runner.RecoverToolLoop].
+func (r *Runner) RunToolLoop(ctx context.Context, l ToolLoop, s LoopStart) (Result, error) {
+	f := l.Flow()
+	if err := f.Check(); err != nil {
+		return Result{}, err
+	}
+	k := s.Key
+	if k.Owner == "" {
+		k.Owner = stores.DefaultOwner
+	}
+	if k.Run != "" {
+		switch last, err := r.store.Latest(ctx, k); {
+		case err == nil:
+			return r.resumeLoop(ctx, f, last, s)
+		case !errors.Is(err, stores.ErrNotFound):
+			return Result{}, err
+		}
+	}
+	if len(s.Decisions) > 0 {
+		return Result{}, notFound(k)
+	}
+	history, err := messageValues(s.Messages)
+	if err != nil {
+		return Result{}, &Error{Class: ErrInvalid, Key: k, Reason: "the messages cannot be kept", Err: err}
+	}
+	if len(history) == 0 && l.Prompt == nil {
+		return Result{}, &Error{Class: ErrInvalid, Key: k, Reason: "the conversation is empty", Hint: "give a user's message"}
+	}
+	return r.Run(ctx, f, Start{Key: k, State: State{l.key(): history}, Identity: s.Identity})
+}
+
+// resumeLoop brings a loop on that exists already.
+func (r *Runner) resumeLoop(ctx context.Context, f *Flow, last stores.Checkpoint, s LoopStart) (Result, error) {
+	k := last.Key
+	if n := len(s.Decisions); n > 0 {
+		for _, d := range s.Decisions[:n-1] {
+			if _, err := r.Record(ctx, k, d); err != nil {
+				return Result{}, err
+			}
+		}
+		d := s.Decisions[n-1]
+		d.Identity = s.Identity
+		return r.Resume(ctx, f, k, d)
+	}
+	if last.Status == stores.StatusRunning {
+		b, err := DecodeCheckpoint(last)
+		if err != nil {
+			return Result{}, &Error{Class: ErrCheckpointStoreCorrupt, Key: k, Err: err}
+		}
+		if len(b.Decisions) == 0 {
+			return Result{}, conflict(k, "recover it if its worker is dead", "there is a run of this id already, it is at step %d", last.Step)
+		}
+	}
+	return r.Recover(ctx, f, k, RecoverOptions{Identity: s.Identity})
+}
+
+// RecoverToolLoop is [Runner.Recover] for a loop.
+func (r *Runner) RecoverToolLoop(ctx context.Context, l ToolLoop, k stores.Key, o RecoverOptions) (Result, error) {
+	return r.Recover(ctx, l.Flow(), k, o)
+}
+
+// Flow is the loop as a flow, for [Runner.RecoverAll] and for viewers.
+func (l ToolLoop) Flow() *Flow {
+	name := l.Name
+	if name == "" {
+		name = "tool-loop"
+	}
+	f := NewFlow(name)
+	f.kind = KindLoop
+	return f.loop("model", "tools", l)
+}
+
+// ToolLoop adds a loop to a flow, as two nodes: id calls the model, id:tools
+// runs the tools of its reply. Edges from id are followed when the model has
+// answered without calling one.
+func (f *Flow) ToolLoop(id string, l ToolLoop) *Flow { return f.loop(id, id+":tools", l) }
+
+func (f *Flow) loop(id, tools string, l ToolLoop) *Flow {
+	switch {
+	case l.Model == nil:
+		f.fail("tool loop %q has no model", id)
+	case l.MaxSteps < 0:
+		f.fail("tool loop %q: at least one model call must be allowed", id)
+	}
+	if l.MaxSteps == 0 {
+		l.MaxSteps = DefaultMaxSteps
+	}
+	f.Node(id, loopModel{l}).Node(tools, loopTools{l})
+	f.edges = append(f.edges, edge{from: id, to: []string{tools}, inner: true, cond: &Condition{
+		Text: "the reply calls tools",
+		Test: func(s State) (bool, error) {
+			history, err := l.history(s)
+			return err == nil && len(pinned(history)) > 0, err
+		},
+	}})
+	f.Edge(tools, id)
+	return f.Reduce(l.key(), Append)
+}
+
+func (l ToolLoop) key() string {
+	if l.Messages == "" {
+		return "messages"
+	}
+	return l.Messages
+}
+
+func (l ToolLoop) history(s State) ([]model.Message, error) {
+	return Messages(s, l.key())
+}
+
+// Messages reads a conversation from a state.
+func Messages(s State, key string) ([]model.Message, error) {
+	raw, err := marshal(s[key])
+	if err != nil {
+		return nil, err
+	}
+	var out []model.Message
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, fmt.Errorf("%q in the state is no list of messages: %w", key, err)
+	}
+	return out, nil
+}
+
+// messageValues turns messages into values of a state.
+func messageValues(messages []model.Message) ([]any, error) {
+	list := []any{}
+	for i, m := range messages {
+		raw, err := Seal(m)
+		if err != nil {
+			return nil, fmt.Errorf("message %d: %w", i+1, err)
+		}
+		v, err := DecodeValue(raw)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// pinned are the tool calls that the newest message asks for.
+func pinned(history []model.Message) []model.ToolCall {
+	if len(history) == 0 || history[len(history)-1].Role != model.Assistant {
+		return nil
+	}
+	return history[len(history)-1].ToolCalls
+}
