@@ -28,7 +28,7 @@ type Message struct {
 type ToolCall struct {
 	ID   string          `json:"id"`
 	Name string          `json:"name"`
-	Args json.RawMessage `json:"args"` // as the model wrote them; perhaps not what the tool takes
+	Args json.RawMessage `json:"args"` // as the model wrote them, perhaps not what the tool takes; see [ParseArgs]
 }
 
 // ToolSpec tells a model about a tool.
@@ -47,9 +47,17 @@ type Request struct {
 // Reply is a model's next message: text, tool calls or both.
 type Reply struct {
 	Message Message `json:"message"`
+	Usage   Usage   `json:"usage,omitzero"`
 }
 
-// Model completes conversations. It is safe for concurrent use.
+// Usage counts the tokens of one reply, as far as the endpoint tells.
+type Usage struct {
+	Input  int64 `json:"input,omitempty"`
+	Output int64 `json:"output,omitempty"`
+}
+
+// Model completes conversations. It is safe for concurrent use. Its errors wrap
+// [ErrUnavailable] or [ErrRejected], or the context's own error when that ended.
 type Model interface {
 	Complete(ctx context.Context, req Request) (Reply, error)
 }
