@@ -15,6 +15,8 @@ var mayImport = map[string][]string{
 	"engine":               {"engine/model", "engine/seal", "engine/tool", "stores"},
 	"engine/seal/...":      {},
 	"engine/tool/...":      {},
+	"engine/model":         {}, // so that only who opens an endpoint links its client
+	"engine/model/...":     {"engine/model/..."},
 	"engine/flowfile/...":  {"engine", "engine/tool"},
 	"engine/...":           {"engine/...", "stores"},
 	"viewer/...":           {"viewer/...", "engine/...", "stores"},
@@ -49,6 +51,7 @@ var bans = []ban{
 	{target: "github.com/spf13/...", from: append([]string{"views/...", "keymap/..."}, screens...)},
 	{target: "database/sql/...", from: []string{"engine/...", "viewer/...", "views/...", "keymap/...", "cmd/..."}},
 	{target: "modernc.org/...", from: []string{"engine/...", "viewer/...", "views/...", "keymap/...", "cmd/..."}},
+	{target: "github.com/openai/openai-go/...", from: []string{"..."}, except: []string{"engine/model/openai"}},
 	{target: "testing/...", from: []string{"..."}, except: []string{"stores/storetest/...", "internal/testservers"}},
 	{target: "github.com/charmbracelet/x/exp/...", from: []string{"..."}},
 	{target: "github.com/rogpeppe/go-internal/...", from: []string{"..."}},
@@ -142,6 +145,12 @@ func TestPlantedImportsAreFound(t *testing.T) {
 		{"engine/bad.go", module + "engine/flowfile"},
 		{"engine/bad.go", "database/sql"},
 		{"engine/seal/bad.go", module + "stores"},
+		{"engine/model/bad.go", module + "engine/model/openai"},
+		{"engine/model/openai/bad.go", module + "engine/tool"},
+		{"engine/model/provider/bad.go", module + "stores"},
+		{"engine/model/provider/bad.go", "github.com/openai/openai-go/v3/option"},
+		{"engine/bad.go", "github.com/openai/openai-go/v3"},
+		{"cmd/flowtui/ls.go", "github.com/openai/openai-go/v3"},
 		{"viewer/bad.go", module + "views"},
 		{"viewer/bad.go", module + "stores/sqlite"},
 		{"viewer/bad.go", "github.com/charmbracelet/lipgloss"},
@@ -167,6 +176,8 @@ func TestPlantedImportsAreFound(t *testing.T) {
 		{"stores/storetest/good.go", "testing"},
 		{"internal/testservers/good.go", "testing"},
 		{"engine/good_test.go", module + "stores/memory"},
+		{"engine/model/openai/good.go", "github.com/openai/openai-go/v3/option"},
+		{"engine/model/provider/good.go", module + "engine/model/openai"},
 		{"viewer/good.go", module + "engine/seal"},
 	} {
 		planted := parse(t, c.file, fmt.Sprintf("package p\n\nimport _ %q\n", c.target))
