@@ -3,18 +3,22 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/flowfile"
+	"github.com/flowtui/flowtui/engine/model"
+	"github.com/flowtui/flowtui/engine/model/provider"
 	"github.com/flowtui/flowtui/engine/tool"
 	"github.com/flowtui/flowtui/viewer"
 )
 
 // flowFiles gives the flows of the flow files that the flags name.
 type flowFiles struct {
+	opts flowfile.Options
 	set  *flowfile.Set
 	only *flowfile.File // of --flow, for runs whose store does not name their flow
 }
@@ -22,11 +26,11 @@ type flowFiles struct {
 // flowSource reads the flow files. A file that does not load is an error only
 // when its flow is asked for.
 func (a *app) flowSource(dirs []string) (*flowFiles, error) {
-	set, err := flowfile.LoadDir(dirs...)
-	if err != nil {
+	f := &flowFiles{opts: flowfile.Options{Models: a.openModel}}
+	var err error
+	if f.set, err = f.opts.LoadDir(dirs...); err != nil {
 		return nil, err
 	}
-	f := &flowFiles{set: set}
 	if a.global.flow != "" {
 		if f.only, err = f.find(a.global.flow); err != nil {
 			return nil, err
@@ -35,11 +39,22 @@ func (a *app) flowSource(dirs []string) (*flowFiles, error) {
 	return f, nil
 }
 
+// openModel opens a model that a flow file names. The keys of checkpoints are
+// not for models: a flow file cannot send them anywhere.
+func (a *app) openModel(spec model.Spec) (model.Model, error) {
+	return provider.Open(spec, func(name string) string {
+		if strings.HasPrefix(name, "FLOWTUI_") || name == a.global.keys.env {
+			return ""
+		}
+		return os.Getenv(name)
+	})
+}
+
 // find returns the flow file that an argument names, a file before a name.
 func (f *flowFiles) find(arg string) (*flowfile.File, error) {
 	looksLikePath := strings.ContainsRune(filepath.ToSlash(arg), '/') || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(arg))
 	if looksLikePath || isFile(arg) {
-		return flowfile.Load(arg)
+		return f.opts.Load(arg)
 	}
 	file, err := f.set.Flow(arg)
 	if errors.Is(err, flowfile.ErrUnknownFlow) {

@@ -1,6 +1,7 @@
 package flowfile
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,19 +10,20 @@ import (
 	"unicode"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/model"
 	"github.com/flowtui/flowtui/engine/tool"
 )
 
 var (
 	documentKeys = keys{
-		known: []string{"name", "description", "state", "steps", "edges", "tools"},
+		known: []string{"name", "description", "state", "steps", "edges", "tools", "models"},
 		later: []string{
 			"include", "plugins", "plugins_folder", "checkpoint", "hooks", "observability",
 			"providers", "default_provider", "default_model", "channels",
 		},
 	}
 	toolKeys = keys{
-		known: []string{"name", "command", "idempotent", "approval", "timeout"},
+		known: []string{"name", "command", "idempotent", "approval", "timeout", "description", "parameters"},
 		later: []string{"type", "config"},
 	}
 )
@@ -38,6 +40,8 @@ type document struct {
 	lostStep    bool            // one has no id that could be read: edges may mean it
 	reducers    map[string]engine.Reducer
 	steps       []*step
+	models      map[string]model.Model
+	lostModel   bool // one has no name that could be read
 }
 
 func (d *document) read(root *item) {
@@ -50,6 +54,7 @@ func (d *document) read(root *item) {
 	d.name(root.get("name"), "name")
 	d.description = d.text(root.get("description"), "description")
 	d.readTools(root.get("tools"))
+	d.readModels(root.get("models"))
 	d.readState(root.get("state"))
 	d.readSteps(root)
 	d.readEdges(root.get("edges"))
@@ -103,11 +108,32 @@ func (d *document) readTool(it *item) {
 	}
 	t, err := tool.Command(spec)
 	if err == nil {
+		t.Description, t.Parameters = d.text(it.get("description"), "description"), d.schema(it.get("parameters"))
 		err = d.tools.Add(t)
 	}
 	if err != nil {
 		d.fail(it, "%s", err)
 	}
+}
+
+// schema is a JSON Schema, for models.
+func (d *document) schema(it *item) json.RawMessage {
+	if it == nil || it.kind == isNull || !d.mappingOf(it, "parameters") {
+		return nil
+	}
+	raw, err := engine.Seal(it.value())
+	if err != nil {
+		d.fail(it, "parameters: %s", err)
+	}
+	return raw
+}
+
+// mappingOf checks that it is a mapping, whatever its keys.
+func (r reader) mappingOf(it *item, what string) bool {
+	if it.kind != isMapping {
+		r.wrong(it, what, isMapping)
+	}
+	return it.kind == isMapping
 }
 
 // command is the argument vector. A program named by a path is found from the

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/model"
 	"github.com/flowtui/flowtui/engine/tool"
 )
 
@@ -28,6 +29,8 @@ type Options struct {
 	// AllowUnknownTools accepts calls of tools that nobody declares: for
 	// looking at a file where its tools are not registered.
 	AllowUnknownTools bool
+	// Models opens the models that the file names; nil: its tool loops cannot run here.
+	Models func(model.Spec) (model.Model, error)
 	// Dir is where commands run and what their relative paths are relative to.
 	// Load sets it to the file's folder.
 	Dir string

@@ -12,13 +12,13 @@ var (
 	callKeys      = keys{known: []string{"tool", "args", "into"}}
 	interruptKeys = keys{known: []string{"key", "prompt", "choices"}, later: []string{"strategy"}}
 
-	stepTypes = []string{"call", "transform", "interrupt"}
+	stepTypes = []string{"call", "transform", "interrupt", "tool_loop"}
 
 	// laterTypes are step types of the dialect that this version does not run.
 	laterTypes = []string{
 		"agent", "agent_step", "append_assistant", "branch", "calculator", "command", "context_builder", "fallback",
 		"gate", "llm", "llm_chat", "loop", "map", "parallel", "react_agent", "route", "subflow", "supervise",
-		"supervisor", "team", "tool_call", "tool_exec", "tool_loop", "validate",
+		"supervisor", "team", "tool_call", "tool_exec", "validate",
 	}
 )
 
@@ -80,6 +80,10 @@ func (d *document) readStep(it *item) {
 			d.steps = append(d.steps, &step{id: id, at: it})
 		}
 	}
+	if kind := it.get("type"); kind != nil && kind.text == "tool_loop" {
+		d.toolLoop(r, id, config(it))
+		return
+	}
 	node := d.readNode(r, it)
 	if id != "" && node != nil {
 		d.flow.Node(id, node)
@@ -88,10 +92,7 @@ func (d *document) readStep(it *item) {
 
 func (d *document) readNode(r reader, it *item) engine.Node {
 	kind := r.required(it, "type", "a step")
-	cfg := it.get("config")
-	if cfg == nil || cfg.kind == isNull {
-		cfg = &item{kind: isMapping, line: it.line, column: it.column}
-	}
+	cfg := config(it)
 	switch {
 	case kind == "call":
 		return d.call(r, cfg)
@@ -109,16 +110,21 @@ func (d *document) readNode(r reader, it *item) engine.Node {
 	return nil
 }
 
+// config is a step's config, an empty one when it has none.
+func config(it *item) *item {
+	cfg := it.get("config")
+	if cfg == nil || cfg.kind == isNull {
+		return &item{kind: isMapping, line: it.line, column: it.column}
+	}
+	return cfg
+}
+
 func (d *document) call(r reader, cfg *item) engine.Node {
 	if !r.mapping(cfg, "config of a call", callKeys) {
 		return nil
 	}
 	c := engine.Call{Tool: r.required(cfg, "tool", "config of a call")}
-	if c.Tool != "" && !d.opts.AllowUnknownTools {
-		if _, ok := d.tools.Get(c.Tool); !ok && !d.declared[c.Tool] && !d.lostTool {
-			r.fail(cfg.get("tool"), "no tool is named %q; %s", c.Tool, known(d.tools.Names()))
-		}
-	}
+	d.mustHaveTool(r, cfg.get("tool"), c.Tool)
 	if it := cfg.get("into"); it != nil {
 		c.Into = r.required(cfg, "into", "config of a call")
 	}
@@ -127,6 +133,15 @@ func (d *document) call(r reader, cfg *item) engine.Node {
 		c.Args = func(s engine.State) (any, error) { return args(s) }
 	}
 	return c
+}
+
+func (d *document) mustHaveTool(r reader, it *item, name string) {
+	if name == "" || d.opts.AllowUnknownTools || d.declared[name] || d.lostTool {
+		return
+	}
+	if _, ok := d.tools.Get(name); !ok {
+		r.fail(it, "no tool is named %q; %s", name, known(d.tools.Names()))
+	}
 }
 
 func known(names []string) string {
