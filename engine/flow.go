@@ -52,6 +52,7 @@ type Flow struct {
 	reducers map[string]Reducer
 	routing  Routing
 	initial  State
+	typed    *stateType // nil: any JSON object
 	maxSteps int64
 	errs     []error
 }

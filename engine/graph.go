@@ -96,6 +96,9 @@ func (f *Flow) compile() (*graph, error) {
 	if f.entry != "" {
 		known("entry", f.entry)
 	}
+	if err := f.checkState(); err != nil {
+		errs = append(errs, err)
+	}
 	if len(errs) > 0 {
 		return nil, &Error{Class: ErrFlow, Reason: errors.Join(errs...).Error()}
 	}

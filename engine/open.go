@@ -72,6 +72,9 @@ func (r *Runner) session(g *graph, l *loaded, b Checkpoint) (*session, error) {
 	if err != nil {
 		return nil, &Error{Class: ErrCheckpointStoreCorrupt, Key: l.key, Err: err}
 	}
+	if err := g.fitsState(l.key, b.State); err != nil {
+		return nil, err
+	}
 	s := &session{
 		turn: make(chan struct{}, 1), r: r, g: g, place: l.last.Place, identity: l.last.Identity, created: l.created.Time,
 		step: l.last.Step, base: l.last.Base, segment: l.last.Segment, lastMAC: l.last.MAC,

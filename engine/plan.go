@@ -97,5 +97,8 @@ func (p Plan) Fits(f *Flow) error {
 	if err != nil {
 		return err
 	}
-	return fits(g, &p.Checkpoint)
+	if err := fits(g, &p.Checkpoint); err != nil {
+		return err
+	}
+	return g.fitsState(p.Key, p.Body.State)
 }

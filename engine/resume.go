@@ -116,6 +116,9 @@ func (r *Runner) decidable(ctx context.Context, k stores.Key, d Decide, g *graph
 		}
 	}
 	w, err := r.question(ctx, l, b, d)
+	if err == nil && g != nil {
+		err = errors.Join(g.fitsState(k, b.State), g.fitsAnswer(k, b.State, w, d))
+	}
 	return l, b, w, err
 }
 

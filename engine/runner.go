@@ -129,6 +129,9 @@ func (r *Runner) Run(ctx context.Context, f *Flow, start Start) (Result, error) 
 	if err := checkKey(k); err != nil {
 		return Result{}, err
 	}
+	if start.State, err = g.startState(k, start.State); err != nil {
+		return Result{}, err // before anything is written
+	}
 	if err := r.prepare(ctx); err != nil {
 		return Result{}, err
 	}
@@ -159,19 +162,8 @@ func (r *Runner) begin(ctx context.Context, g *graph, k stores.Key, start Start)
 	if info.ID == "" {
 		return nil, &Error{Class: ErrRefused, Key: k, Reason: "the store has no id to bind the run to", Hint: "see whether its id was deleted"}
 	}
-	state := start.State
-	if state == nil {
-		state = g.initial
-	}
-	raw, err := Seal(map[string]any(state))
-	if err != nil {
-		return nil, &Error{Class: ErrInvalid, Key: k, Reason: "the initial state cannot be kept", Err: err}
-	}
-	if state, err = DecodeState(raw); err != nil {
-		return nil, err
-	}
 	s := &session{
-		turn: make(chan struct{}, 1), r: r, g: g, segment: 1, step: -1, state: state, visits: map[string]int64{}, frontier: []string{g.start()},
+		turn: make(chan struct{}, 1), r: r, g: g, segment: 1, step: -1, state: start.State, visits: map[string]int64{}, frontier: []string{g.start()},
 		place:    stores.Place{Key: k, Store: info.ID, Incarnation: r.ids()},
 		identity: start.Identity, created: r.clock.now(),
 	}

@@ -111,6 +111,9 @@ func (s *session) runNode(ctx context.Context, id string) (o outcome) {
 	if err == nil {
 		update, err = exact(update)
 	}
+	if err == nil {
+		err = s.g.accepts(s.state, update)
+	}
 	o.update, o.err = update, err
 	return o
 }
