@@ -10,10 +10,11 @@ import (
 )
 
 // Command is the command line that does what the request does. It can be
-// pasted into a POSIX shell that knows $'…', and shows no hostile character.
+// pasted into a POSIX shell that knows $'…', and shows no hostile character. It
+// is "" when there is none, see [Options].
 func (s *Service) Command(r Request) string {
 	a, err := s.attached(r.Ref.Store)
-	if err != nil {
+	if err != nil || s.o.NoCommand {
 		return ""
 	}
 	args := []string{s.o.Command, string(r.Action)}

@@ -34,7 +34,9 @@ func (s *Service) decide(ctx context.Context, a *attachment, k stores.Key, h sto
 			return Outcome{}, refused
 		}
 		problem := explain(err)
-		problem.Hint += "; or store the decision only, with --no-run"
+		if !s.o.NoCommand {
+			problem.Hint += "; or store the decision only, with --no-run"
+		}
 		return Outcome{}, problem
 	}
 	runner, err := s.runner(a, tools, t)

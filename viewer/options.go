@@ -41,13 +41,14 @@ type Options struct {
 	Clock      func() time.Time
 	// Raw leaves all texts as they are stored, for JSON output, which escapes
 	// them. Otherwise they are scrubbed, see [Scrub]. Secrets are masked in both.
-	Raw      bool
-	Worker   string        // who this process is, for leases and the log; unique among all
-	LeaseTTL time.Duration // how long a run counts as held after the last sign of life; 0: the engine's default
-	Command  string        // how the program was called, for Service.Command
-	KeyFlags []string      // flags to repeat in Service.Command, never secrets
-	SayOwner bool          // name the default owner too in Service.Command: a context may have another
-	Memory   Memory        // nil: what was seen is forgotten with the process
+	Raw       bool
+	Worker    string        // who this process is, for leases and the log; unique among all
+	LeaseTTL  time.Duration // how long a run counts as held after the last sign of life; 0: the engine's default
+	Command   string        // how the program was called, for Service.Command
+	NoCommand bool          // no command line does the same: Service.Command is ""
+	KeyFlags  []string      // flags to repeat in Service.Command, never secrets
+	SayOwner  bool          // name the default owner too in Service.Command: a context may have another
+	Memory    Memory        // nil: what was seen is forgotten with the process
 }
 
 func (o Options) withDefaults() Options {

@@ -100,9 +100,14 @@ func (s *Service) blocked(p engine.Plan, g glimpse, f facts) (sentence *string, 
 	case f.refusals.principal != "":
 		return block(f.refusals.principal, "give the run's own principal with --principal")
 	}
-	if _, _, err := s.flow(g.head); err != nil {
+	flow, _, err := s.flow(g.head)
+	if err == nil {
+		err = p.Fits(flow)
+	}
+	if err != nil {
 		problem := explain(err)
-		if p.Action == engine.PlanResume {
+		problem.Message = strings.TrimPrefix(problem.Message, fmt.Sprintf("run %q: ", p.Key.Run))
+		if p.Action == engine.PlanResume && !s.o.NoCommand {
 			problem.Hint += "; or store the decision only, with --no-run"
 		}
 		return block(problem.Message, problem.Hint)

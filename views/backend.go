@@ -23,7 +23,7 @@ type Backend interface {
 	Act(ctx context.Context, r viewer.Request, progress func(viewer.Progress)) (viewer.Outcome, error)
 	// Watch sends when something may have changed, until ctx ends.
 	Watch(context.Context) (<-chan struct{}, error)
-	// Command is the command line that does the same as the request.
+	// Command is the command line that does the same as the request, "" for none.
 	Command(viewer.Request) string
 	Explain(error) viewer.Problem
 }

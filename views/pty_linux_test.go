@@ -29,6 +29,11 @@ func TestMain(m *testing.M) {
 	if mode == "" {
 		os.Exit(m.Run())
 	}
+	if mode == "operator" {
+		Example_operator()
+		fmt.Println("left:", nil)
+		return
+	}
 	b := views.Backend(viewstest.New())
 	if mode == "panic" {
 		b = panics{viewstest.New()}
@@ -59,6 +64,12 @@ type terminal struct {
 
 func openTerminal(t *testing.T, mode string, env ...string) *terminal {
 	t.Helper()
+	return openTerminalIn(t, "", mode, env...)
+}
+
+// openTerminalIn runs the program in a folder.
+func openTerminalIn(t *testing.T, dir, mode string, env ...string) *terminal {
+	t.Helper()
 	x := &terminal{T: t}
 	x.master, x.slave = pair(t)
 	x.before = x.settings()
@@ -66,6 +77,7 @@ func openTerminal(t *testing.T, mode string, env ...string) *terminal {
 		t.Fatal(err)
 	}
 	x.cmd = exec.Command(os.Args[0])
+	x.cmd.Dir = dir
 	x.cmd.Env = append([]string{"VIEWS_TEST_PROGRAM=" + mode, "TERM=xterm-256color", "HOME=" + t.TempDir()}, env...)
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = x.slave, x.slave, x.slave
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

@@ -27,7 +27,10 @@ func (s *sheet) key(msg tea.KeyMsg) tea.Cmd {
 	case s.now().Sub(s.opened) < openGrace:
 		return nil
 	case key.Matches(msg, k.Copy):
-		return copyText(s.shared, commandLine(s.shared, s.request()))
+		if line := commandLine(s.shared, s.request()); line != "" {
+			return copyText(s.shared, line)
+		}
+		return notice("no command line does the same", theme.Attention)
 	case s.scroll(msg):
 		return nil
 	case s.stage == ended && key.Matches(msg, k.Confirm):

@@ -179,7 +179,11 @@ func (s *sheet) command() string {
 	if s.plan.Run == "" {
 		return ""
 	}
-	line := "= " + widget.Plain(commandLine(s.shared, s.request()))
+	line := commandLine(s.shared, s.request())
+	if line == "" {
+		return ""
+	}
+	line = "= " + widget.Plain(line)
 	copies := "y copies"
 	if s.Typing() {
 		copies = "" // there y is a letter

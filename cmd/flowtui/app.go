@@ -11,6 +11,8 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
+
+	"github.com/flowtui/flowtui/views"
 )
 
 // app is one invocation of the program: its streams and its global flags.
@@ -103,13 +105,7 @@ func isTerminal(stream any) bool {
 
 // ascii reports whether the locale has only ASCII.
 func ascii(goos string, getenv func(string) string) bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := getenv(name); v != "" {
-			v = strings.ToLower(v)
-			return !strings.Contains(v, "utf-8") && !strings.Contains(v, "utf8")
-		}
-	}
-	return goos != "windows"
+	return views.ASCIIOnly(goos, getenv)
 }
 
 // arguments checks the number of positional arguments, which are named as in
