@@ -14,7 +14,7 @@ import (
 // Config is what a Runner works with.
 type Config struct {
 	Store  stores.Store   // required
-	Keys   *seal.Keyring  // required, but for a store that lives in this process only
+	Keys   *seal.Keyring  // required, but for a store that lives in this process only; see seal.ReadFile
 	Tools  *tool.Registry // nil: flows bring no calls
 	Worker string         // who this worker is, for leases and the log; "" makes a name up
 	Clock  Clock          // nil: the real time

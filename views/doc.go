@@ -1,4 +1,6 @@
-// Package views draws runs in a terminal and lets a person act on them.
+// Package views draws runs in a terminal and lets a person act on them. [Main]
+// is all that an operator's own program calls; [Run] is for one that attaches
+// its stores itself.
 //
 // The laws of the package:
 //   - Init, Update and View do no I/O and do not wait. Every call of the
