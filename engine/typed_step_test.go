@@ -143,6 +143,12 @@ func TestStepKeepsWhatTheTypeDoesNotHave(t *testing.T) {
 		func(w *wide) { w.Stops = w.Stops[1:]; w.Stops[0].City = "C" })
 }
 
+// ownJSON writes its JSON itself, so nothing is known of its fields.
+type ownJSON struct{ all map[string]any }
+
+func (c *ownJSON) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &c.all) }
+func (c ownJSON) MarshalJSON() ([]byte, error)  { return json.Marshal(c.all) }
+
 func TestStepRefusesWhatCannotBeKept(t *testing.T) {
 	stepFails(t, `{"show":"a"}`, `field "show"`, func(w *wide) { w.Show = "\xff" })
 	stepFails(t, `{"any":1}`, `field "any"`, func(w *wide) { w.Any = make(chan int) })
@@ -161,6 +167,8 @@ func TestStepRefusesWhatCannotBeKept(t *testing.T) {
 	})
 	stepFails(t, `{"a":1,"b":2}`, `"a" was taken away`, func(m *map[string]any) { delete(*m, "a") })
 	equalState(t, stepped(t, `{"a":1.10,"b":{"c":1}}`, func(m *map[string]any) { (*m)["b"], (*m)["n"] = 2, 3 }), `{"b":2,"n":3}`)
+	stepFails(t, `{"a":1,"b":2}`, `"a" was taken away`, func(c *ownJSON) { delete(c.all, "a") })
+	equalState(t, stepped(t, `{"a":1.10,"b":{"c":1,"d":2}}`, func(c *ownJSON) { c.all["b"] = map[string]any{"c": 3} }), `{"b":{"c":3}}`)
 	no := errors.New("no")
 	if u, err := engine.Step(func(_ context.Context, o *ticketOrder) error { o.Show = "b"; return no }).Run(ctx, engine.State{}); u != nil || !errors.Is(err, no) {
 		t.Error(u, err)

@@ -39,6 +39,7 @@ type Backend struct {
 	Outcome  viewer.Outcome
 	Stages   []viewer.Progress
 	Hold     chan struct{} // when not nil, Act waits for it
+	NoLine   bool          // no command line does the same as an action
 
 	Acted    []viewer.Request
 	Verified []viewer.Ref
@@ -251,6 +252,9 @@ func (b *Backend) Watch(context.Context) (<-chan struct{}, error) { return b.not
 
 // Command implements views.Backend.
 func (b *Backend) Command(r viewer.Request) string {
+	if b.NoLine {
+		return ""
+	}
 	line := fmt.Sprintf("flowtui %s %s %s", r.Action, r.Ref.Store, r.Ref.Run)
 	if r.Target != "" {
 		line += " --target " + r.Target
