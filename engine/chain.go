@@ -74,6 +74,7 @@ type chain struct {
 	events   stores.Event          // newest event
 	eventOK  bool
 	told     map[[2]int64]bool // resolutions that events speak of
+	newer    bool              // the calls were read: newer events may speak of calls that were not
 	beyond   int64             // newest step that any log refers to
 	keyless  keyless
 	sounds   int // rows that verified
@@ -269,7 +270,7 @@ func (c *chain) event(e stores.Event) bool {
 		}
 		c.beyond = max(c.beyond, e.Step)
 		var b operatorEvent
-		if e.Type == EventResolved && decodeBody(e.Payload, &b) == nil && b.Record > 0 {
+		if e.Type == EventResolved && !c.newer && decodeBody(e.Payload, &b) == nil && b.Record > 0 {
 			c.told[[2]int64{b.Segment, b.Record}] = true
 		}
 	}

@@ -42,7 +42,10 @@ const lives = 5
 
 // load reads and checks a whole run. A worker may save while it reads: the
 // checkpoints come first, then the logs, then the checkpoints that were saved
-// meanwhile, so that what the logs speak of is always there.
+// meanwhile, so that what the logs speak of is always there. An operator may
+// resolve a call while it reads: the calls are read between the events and the
+// events that came meanwhile, so that neither half of a resolution seems to miss
+// the other.
 func load(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key) (*loaded, error) {
 	info, err := s.Info(ctx)
 	if err != nil {
@@ -105,13 +108,19 @@ func loadOnce(ctx context.Context, s stores.Store, keys *seal.Keyring, storeID, 
 		return nil, err
 	}
 	l.read()
+	log, hasEvents := s.(stores.EventLog)
+	if hasEvents {
+		if err := l.readEvents(ctx, log); err != nil {
+			return nil, err
+		}
+	}
 	calls, err := s.Calls(ctx, k, 0)
 	if err != nil && !errors.Is(err, stores.ErrNotFound) {
 		return nil, err
 	}
 	l.calls(calls)
-	log, hasEvents := s.(stores.EventLog)
 	if hasEvents {
+		l.newer = true
 		if err := l.readEvents(ctx, log); err != nil {
 			return nil, err
 		}
@@ -243,7 +252,7 @@ func eachStep(ctx context.Context, h stores.Historian, k stores.Key, from int64,
 }
 
 func (l *loaded) readEvents(ctx context.Context, log stores.EventLog) error {
-	for after := int64(0); ; {
+	for after := l.events.N; ; {
 		events, err := log.Events(ctx, l.key, after, 1000)
 		if err != nil && !errors.Is(err, stores.ErrNotFound) {
 			return err

@@ -1,0 +1,67 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/tool"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// meanwhile lets something happen between two of a reader's reads.
+type meanwhile struct {
+	full
+	afterCalls, afterEvents func()
+}
+
+func (m meanwhile) Calls(ctx context.Context, k stores.Key, since int64) ([]stores.Call, error) {
+	rows, err := m.full.Calls(ctx, k, since)
+	m.afterCalls()
+	return rows, err
+}
+
+func (m meanwhile) Events(ctx context.Context, k stores.Key, after int64, limit int) ([]stores.Event, error) {
+	rows, err := m.full.Events(ctx, k, after, limit)
+	m.afterEvents()
+	return rows, err
+}
+
+// TestVerifyWhileACallIsResolved: a resolution is a record and an event, and
+// who reads one before and the other after it was made finds no gap.
+func TestVerifyWhileACallIsResolved(t *testing.T) {
+	for _, between := range []string{"calls", "events"} {
+		t.Run("after the "+between, func(t *testing.T) {
+			w, s := newWorld(), newStore()
+			w.do["charge_card"] = func(context.Context, tool.Input) (any, error) {
+				return nil, fmt.Errorf("%w: no answer", tool.ErrOutcomeUnknown)
+			}
+			r := runner(t, s, w.ticketTools())
+			if _, err := r.Run(ctx, tickets(), start("a")); !errors.Is(err, engine.ErrRecoveryNeedsDecision) {
+				t.Fatal(err)
+			}
+			resolved := 0
+			resolve := func() {
+				if resolved++; resolved > 1 {
+					return
+				}
+				if err := r.Resolve(ctx, key("a"), engine.Resolution{Call: "pay.1", Result: json.RawMessage(`"paid"`), By: "olga"}); err != nil {
+					t.Error(err)
+				}
+			}
+			m := meanwhile{full: s, afterCalls: func() {}, afterEvents: func() {}}
+			if between == "calls" {
+				m.afterCalls = resolve
+			} else {
+				m.afterEvents = resolve
+			}
+			verified(t, m, "a")
+			if resolved == 0 {
+				t.Error("nothing happened meanwhile")
+			}
+		})
+	}
+}
