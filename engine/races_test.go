@@ -65,3 +65,26 @@ func TestVerifyWhileACallIsResolved(t *testing.T) {
 		})
 	}
 }
+
+// TestAnApprovalOutlastsAWait: a node that goes on after it was told to wait
+// does not lose the approval of a later call, which did not run yet.
+func TestAnApprovalOutlastsAWait(t *testing.T) {
+	w, s := newWorld(), newStore()
+	f := engine.NewFlow("both").Node("both", engine.NodeFunc(func(ctx context.Context, _ engine.State) (engine.State, error) {
+		_, err1 := engine.CallTool(ctx, "first", nil)
+		_, err2 := engine.CallTool(ctx, "second", nil)
+		return nil, errors.Join(err1, err2)
+	}))
+	r := runner(t, s, tool.NewRegistry(w.tool("first", needsOK), w.tool("second", needsOK)))
+	if _, err := r.Run(ctx, f, engine.Start{Key: key("a")}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Resume(ctx, f, key("a"), engine.Decide{Type: engine.DecideApprove, ID: "both.2", By: "ana"})
+	if err != nil || len(res.Waiting) != 1 || res.Waiting[0].ID != "both.1" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	res, err = r.Resume(ctx, f, key("a"), engine.Decide{Type: engine.DecideApprove, ID: "both.1", By: "ana"})
+	if err != nil || res.Status != stores.StatusDone || w.count("first") != 1 || w.count("second") != 1 {
+		t.Errorf("it is %s and waits for %+v, %v", res.Status, res.Waiting, err)
+	}
+}
