@@ -1,0 +1,370 @@
+package sim
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// model is what must be in the store, from what reached it, and what must hold.
+type model struct {
+	runs   map[string]*run
+	keyOf  map[string]string // idempotency keys
+	byKey  map[string]string
+	events map[string]bool // stored ones, by MAC
+	drift  map[string]int  // how often nodes that are not deterministic began
+}
+
+// run is the model of one run.
+type run struct {
+	rows   []stores.Checkpoint
+	bodies []engine.Checkpoint
+	writer *session // of the newest row
+
+	newest    map[callID]record // of each call
+	ended     map[callAt]bool   // an outcome of it is in the log
+	effects   map[callAt]int
+	permitted map[callID]int      // how often a call may run again
+	decided   map[callAt]decision // by question
+	deciders  []decision          // in the order of the rows
+	decidedBy map[string]int64    // row of an actor's decision
+	resolved  map[string]bool     // call, base and operator
+}
+
+// callID is a call or a question of a superstep, callAt one with certain arguments.
+type callID struct {
+	base int64
+	id   string
+}
+
+type callAt struct {
+	base       int64
+	id, digest string
+}
+
+func (c callAt) call() callID   { return callID{c.base, c.id} }
+func (c callAt) String() string { return fmt.Sprintf("%d/%s/%.6s", c.base, c.id, c.digest) }
+
+// begun is a started record whose tool did not act yet.
+type begun struct {
+	base   int64
+	digest string
+}
+
+// record is the newest record of a call.
+type record struct {
+	segment, n int64
+	status     stores.CallStatus
+	digest     string
+	notRun     bool
+	idempotent bool
+}
+
+func (r record) open() bool {
+	return r.status == stores.CallStarted || r.status == stores.CallUnrecordable
+}
+
+// decision is a stored decision and the superstep that it is for.
+type decision struct {
+	engine.Decision
+	superstep int64
+}
+
+func newModel() model {
+	return model{runs: map[string]*run{}, keyOf: map[string]string{}, byKey: map[string]string{}, events: map[string]bool{}, drift: map[string]int{}}
+}
+
+func (s *sim) run(name string) *run {
+	r := s.runs[name]
+	if r == nil {
+		r = &run{
+			newest: map[callID]record{}, ended: map[callAt]bool{}, effects: map[callAt]int{}, permitted: map[callID]int{},
+			decided: map[callAt]decision{}, decidedBy: map[string]int64{}, resolved: map[string]bool{},
+		}
+		s.runs[name] = r
+	}
+	return r
+}
+
+func (r *run) last() stores.Checkpoint {
+	if len(r.rows) == 0 {
+		return stores.Checkpoint{Step: -1, Segment: 1}
+	}
+	return r.rows[len(r.rows)-1]
+}
+
+func (r *run) final() bool { return len(r.rows) > 0 && r.last().Status.Final() }
+
+// finished lists the calls of the current superstep whose outcome is known.
+func (r *run) finished() map[callAt]bool {
+	out := map[callAt]bool{}
+	for at, c := range r.newest {
+		if at.base == r.last().Base && (c.status == stores.CallDone || c.status == stores.CallResolved && !c.notRun) {
+			out[callAt{at.base, at.id, c.digest}] = true
+		}
+	}
+	return out
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// last names what a session ran last under an id.
+func (x *session) last(id string) callAt {
+	best := callAt{base: -1}
+	for at := range x.ran {
+		if at.id == id && at.base > best.base {
+			best = at
+		}
+	}
+	return best
+}
+
+// saved takes a save that the store accepted, and passes its error on.
+func (s *sim) saved(a *actor, w stores.Save, err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	c, r, x := w.Checkpoint, s.run(w.Checkpoint.Run), a.sessions[w.Checkpoint.Run]
+	last := r.last()
+	switch {
+	case x == nil:
+		s.violate("%s saved step %d outside of a session", a.name, c.Step)
+		return nil
+	case r.final():
+		s.violate("step %d was saved after the run had ended", c.Step)
+		return nil
+	case c.Step != last.Step+1:
+		s.violate("step %d was saved after step %d", c.Step, last.Step)
+		return nil
+	case c.Segment != last.Segment && c.Segment != last.Segment+1:
+		s.violate("segment %d was saved after segment %d", c.Segment, last.Segment)
+	case x.over:
+		s.violate("two workers advance the run: %s saved step %d after another one had gone on", a.name, c.Step)
+	case c.Segment == last.Segment && r.writer != nil && r.writer != x && last.Status != stores.StatusPaused:
+		s.violate("%s went on in segment %d without a claim", a.name, c.Segment)
+	}
+	if r.writer != nil && r.writer != x {
+		r.writer.over = true
+	}
+	b, err := engine.DecodeCheckpoint(c)
+	if err != nil {
+		s.violate("step %d is unreadable: %v", c.Step, err)
+	}
+	before := r.questions()
+	r.writer, r.rows, r.bodies = x, append(r.rows, c), append(r.bodies, b)
+	for _, call := range w.Calls {
+		s.logs(r, x, call)
+	}
+	for _, e := range w.Events {
+		s.events[string(e.MAC)] = true
+		s.operatorEvent(r, before, c, b, e)
+	}
+	s.claims(r, x, w)
+	s.advances(r, x, c, b)
+	return nil
+}
+
+// claims notes what a recovery found and what it was permitted to run again.
+func (s *sim) claims(r *run, x *session, w stores.Save) {
+	if !slices.ContainsFunc(w.Events, func(e stores.Event) bool { return e.Type == engine.EventRecovered }) {
+		return
+	}
+	x.claimed, x.finished = true, r.finished()
+	for at, c := range r.newest {
+		if x.rerun && at.base == w.Checkpoint.Base && c.open() && !c.idempotent {
+			x.open[at.id] = true
+			r.permitted[at]++
+		}
+	}
+}
+
+// advances checks a row that ends a superstep, or an attempt at one.
+func (s *sim) advances(r *run, x *session, c stores.Checkpoint, b engine.Checkpoint) {
+	if len(b.Nodes) == 0 {
+		return
+	}
+	told := map[string]bool{}
+	for _, n := range b.Nodes {
+		for _, id := range n.Unreplayed {
+			told[id] = true
+		}
+	}
+	for at := range x.ran {
+		for old := range x.finished {
+			if old.call() == at.call() && old.digest != at.digest && !told[at.id] {
+				s.violate("call %s ran with other arguments, and step %d does not report it as unreplayed", at, c.Step)
+			}
+		}
+	}
+	x.ran, x.finished = map[callAt]bool{}, map[callAt]bool{}
+}
+
+// questions are the open questions of the newest row.
+func (r *run) questions() map[string]callAt {
+	out := map[string]callAt{}
+	if len(r.bodies) > 0 {
+		for _, w := range r.bodies[len(r.bodies)-1].Waiting {
+			out[w.ID] = callAt{r.last().Base, w.ID, w.Digest}
+		}
+	}
+	return out
+}
+
+// operatorEvent takes the audit entry of a decision: it is stored with it, and
+// there is one for each question.
+func (s *sim) operatorEvent(r *run, open map[string]callAt, c stores.Checkpoint, b engine.Checkpoint, e stores.Event) {
+	if e.Type != engine.EventDecision {
+		return
+	}
+	var said struct{ Action, Target, By string }
+	if err := json.Unmarshal(e.Payload, &said); err != nil {
+		s.violate("event %d is unreadable: %v", e.N, err)
+	}
+	at, asked := open[said.Target]
+	if old, ok := r.decided[at]; ok || !asked {
+		s.violate("%s decided question %s, which is not open (%+v)", said.By, said.Target, old)
+	}
+	i := slices.IndexFunc(b.Decisions, func(d engine.Decision) bool {
+		return d.ID == said.Target && d.By == said.By && d.Type == said.Action && d.Base == at.base && d.Digest == at.digest
+	})
+	if i < 0 {
+		s.violate("the decision of %s on %s is not stored with its event", said.By, said.Target)
+		return
+	}
+	d := decision{b.Decisions[i], b.Supersteps}
+	r.decided[at], r.decidedBy[said.By] = d, c.Step
+	r.deciders = append(r.deciders, d)
+}
+
+// questionOf is who decided a question that was seen in a plan, "" for nobody.
+func (r *run) questionOf(p engine.Plan, id string) string {
+	for _, w := range p.Body.Waiting {
+		if w.ID == id {
+			return r.decided[callAt{p.Checkpoint.Base, id, w.Digest}].By
+		}
+	}
+	return ""
+}
+
+// checkApproved: an effect that a person must agree to has its stored approval.
+func (s *sim) checkApproved(r *run, at callAt) {
+	switch d, ok := r.decided[at]; {
+	case !ok:
+		s.violate("call %s acted without a stored approval", at)
+	case d.Type != engine.DecideApprove:
+		s.violate("call %s acted, and %s had decided: %s", at, d.By, d.Type)
+	}
+}
+
+// recorded takes a call record that the store accepted, and passes its error on.
+func (s *sim) recorded(a *actor, w stores.CallWrite, err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	for _, e := range w.Events {
+		s.events[string(e.MAC)] = true
+	}
+	r, x := s.run(w.Call.Run), a.sessions[w.Call.Run]
+	if x == nil {
+		s.violate("%s wrote to the call log outside of a session", a.name)
+		return nil
+	}
+	at := s.logs(r, x, w.Call)
+	if w.Call.Status == stores.CallStarted {
+		s.begins(r, x, w.Call, at)
+	}
+	if w.Call.Status == stores.CallResolved {
+		r.resolved[fmt.Sprint(at.call(), a.name)] = true
+	}
+	return nil
+}
+
+// logs takes one record of the call log.
+func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
+	var b struct {
+		Digest string
+		NotRun bool `json:"not_run"`
+	}
+	if err := json.Unmarshal(c.Payload, &b); err != nil {
+		s.violate("call record %d.%d is unreadable: %v", c.Segment, c.N, err)
+	}
+	at := callAt{c.Step, engine.CallID(c.Node, c.Ordinal), b.Digest}
+	old, known := r.newest[at.call()]
+	if !known || c.Segment > old.segment || c.Segment == old.segment && c.N > old.n {
+		r.newest[at.call()] = record{c.Segment, c.N, c.Status, b.Digest, b.NotRun, c.Idempotent}
+	}
+	if c.Status != stores.CallStarted && c.Status != stores.CallPending {
+		r.ended[at] = true
+	}
+	if c.Status == stores.CallStarted && x.open != nil && known && old.open() && !c.Idempotent && r.writer == x && !x.open[at.id] && x.claimed {
+		s.violate("call %s, which is in doubt, runs again without a decision", at)
+	}
+	return at
+}
+
+// begins checks a call that may run from now on.
+func (s *sim) begins(r *run, x *session, c stores.Call, at callAt) {
+	switch {
+	case r.final():
+		s.violate("call %s was started after the run had ended", at)
+	case r.writer != x:
+		s.violate("call %s was started by %s, which was cut off", at, x.who.name)
+	case c.Segment != r.last().Segment:
+		s.violate("call %s was started in segment %d of %d", at, c.Segment, r.last().Segment)
+	case x.finished[at]:
+		s.violate("call %s, which is done, runs again", at)
+	case isAsking[c.Tool]:
+		s.checkApproved(r, at)
+	}
+	x.started[at.id], x.ran[at], x.acting[at.id] = begun{at.base, at.digest}, true, true
+}
+
+// offered notes that a session tries to log an outcome.
+func (s *sim) offered(a *actor, c stores.Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := a.sessions[c.Run]; x != nil && c.Status != stores.CallStarted {
+		x.offered[callAt{c.Step, engine.CallID(c.Node, c.Ordinal), payloadDigest(c.Payload)}] = true
+	}
+}
+
+func payloadDigest(payload []byte) string {
+	var b struct{ Digest string }
+	_ = json.Unmarshal(payload, &b) // checked when it is stored
+	return b.Digest
+}
+
+// told: what is told to the outside was stored before.
+func (s *sim) told(a *actor, e stores.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !a.dead && !s.events[string(e.MAC)] {
+		s.violate("%s tells event %d (%s), which is not stored", a.name, e.N, e.Type)
+	}
+}
+
+func (s *sim) isResolved(name string, c engine.CallInfo, by string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run(name).resolved[fmt.Sprint(callID{c.Step, c.ID}, by)]
+}
+
+// sameRows: all that was acknowledged is in the store, and nothing else.
+func sameRows(want, got []stores.Checkpoint) bool {
+	return slices.EqualFunc(want, got, func(a, b stores.Checkpoint) bool {
+		return a.Step == b.Step && a.Segment == b.Segment && a.Status == b.Status && bytes.Equal(a.MAC, b.MAC)
+	})
+}

@@ -1,0 +1,162 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/tool"
+)
+
+// The tools of the world. What a tool does depends on its name and arguments
+// alone, so that the truth about a call is known.
+const (
+	once     = "once"     // acts, and must not act twice
+	again    = "again"    // idempotent
+	asks     = "asks"     // as once, when a person agrees
+	askAgain = "askagain" // idempotent, when a person agrees
+	broken   = "broken"   // fails, without an effect
+	opaque   = "opaque"   // acts as once, and its result cannot be stored
+	picky    = "picky"    // cannot be started on every machine
+)
+
+var (
+	isIdempotent = map[string]bool{again: true, askAgain: true, broken: true}
+	isAsking     = map[string]bool{asks: true, askAgain: true}
+	toolNames    = []string{once, again, asks, askAgain, broken, opaque, picky}
+)
+
+func result(tool string, args []byte) string {
+	return tool + " did " + strings.ReplaceAll(string(args), `"`, "'")
+}
+
+const noLuck = "no luck"
+
+// tools are the world's tools as one process sees them.
+func (a *actor) tools() *tool.Registry {
+	r := tool.NewRegistry()
+	for _, name := range toolNames {
+		t := tool.Tool{Name: name, Idempotent: isIdempotent[name], Run: func(ctx context.Context, in tool.Input) (any, error) { return a.act(ctx, name, in) }}
+		if isAsking[name] {
+			t.Approval = tool.ApprovalRequired
+		}
+		if err := r.Add(t); err != nil {
+			panic(err)
+		}
+	}
+	return r
+}
+
+type callName struct{}
+
+// act is one call of a tool: a wait, its effect, a wait.
+func (a *actor) act(ctx context.Context, name string, in tool.Input) (any, error) {
+	id, _ := ctx.Value(callName{}).(string)
+	switch a.pass(ctx, calling, "call "+in.Run+" "+id) {
+	case goes:
+	case cancelled:
+		a.sim.left(a, in.Run, id)
+		return nil, ctx.Err()
+	default:
+		return nil, errCrash
+	}
+	if name == picky && a.id%3 == 0 {
+		a.sim.left(a, in.Run, id)
+		return nil, fmt.Errorf("picky: %w", tool.ErrNotStarted)
+	}
+	a.sim.acts(a, name, id, in)
+	switch a.pass(ctx, called, "called "+in.Run+" "+id) {
+	case goes:
+	case cancelled:
+		return nil, ctx.Err()
+	case forgets:
+		if !isIdempotent[name] { // else the engine may say that it failed
+			return nil, fmt.Errorf("%s: %w: %w", name, tool.ErrOutcomeUnknown, errNothing)
+		}
+	default:
+		return nil, errCrash
+	}
+	if name == broken {
+		return nil, fmt.Errorf("broken: %s", noLuck)
+	}
+	a.sim.returns(a, in.Run, id)
+	if name == opaque {
+		return math.NaN(), nil
+	}
+	return result(name, in.Args), nil
+}
+
+// acts notes an effect and checks that it may be.
+func (s *sim) acts(a *actor, name, id string, in tool.Input) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := a.sessions[in.Run]
+	if a.dead || x == nil {
+		return
+	}
+	delete(x.acting, id)
+	b, ok := x.started[id]
+	if !ok || b.digest != digest(in.Args) {
+		s.violate("call %s of %s acted without a started record", id, name)
+		return
+	}
+	delete(x.started, id)
+	r := s.run(in.Run)
+	at := callAt{b.base, id, b.digest}
+	s.checkKey(in.Run, at, in.IdempotencyKey)
+	if name == broken {
+		return
+	}
+	r.effects[at]++
+	if n := r.effects[at]; !isIdempotent[name] && n > 1+r.permitted[at.call()] {
+		s.violate("call %s of %s acted %d times, permitted again were %d", at, name, n, r.permitted[at.call()])
+	}
+	if isAsking[name] {
+		s.checkApproved(r, at)
+	}
+}
+
+// checkKey: a call has one idempotency key, and no other call has it.
+func (s *sim) checkKey(run string, at callAt, key string) {
+	name := run + " " + at.String()
+	if old, ok := s.keyOf[name]; ok && old != key {
+		s.violate("call %s has two idempotency keys", name)
+	}
+	if other, ok := s.byKey[key]; ok && other != name || key == "" {
+		s.violate("calls %s and %s share an idempotency key", name, other)
+	}
+	s.keyOf[name], s.byKey[key] = key, name
+}
+
+// left notes that a call returned and will have no effect.
+func (s *sim) left(a *actor, run, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := a.sessions[run]; x != nil {
+		delete(x.acting, id)
+		delete(x.started, id)
+	}
+}
+
+// returns notes that a call's result is handed to the engine.
+func (s *sim) returns(a *actor, run, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := a.sessions[run]; x != nil && !a.dead {
+		x.returned[x.last(id)] = true
+	}
+}
+
+// truth says whether a call in doubt had its effect, and whether that can still change.
+func (s *sim) truth(run string, c engine.CallInfo) (ran, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.actors {
+		if x := a.sessions[run]; x != nil && !a.dead && x.acting[c.ID] {
+			return false, false
+		}
+	}
+	return s.run(run).effects[callAt{c.Step, c.ID, c.Digest}] > 0, true
+}
