@@ -77,7 +77,7 @@ func drawFlow(r *rand.Rand) flowSpec {
 }
 
 func drawNode(r *rand.Rand, id string) nodeSpec {
-	n := nodeSpec{id: id, rude: r.IntN(12) == 0}
+	n := nodeSpec{id: id, rude: r.IntN(7) == 0}
 	for range r.IntN(4) {
 		s := stepSpec{keeps: r.IntN(3) == 0, args: []argSpec{unique, unique, unique, unique, constant, constant, drifting}[r.IntN(7)]}
 		s.tool = []string{"", once, once, once, again, again, asks, asks, askAgain, broken, opaque, picky}[r.IntN(12)]

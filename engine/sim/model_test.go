@@ -317,6 +317,9 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 
 // begins checks a call that may run from now on.
 func (s *sim) begins(r *run, x *session, c stores.Call, at callAt) {
+	if isAsking[c.Tool] {
+		s.checkApproved(r, at)
+	}
 	switch {
 	case r.final():
 		s.violate("call %s was started after the run had ended", at)
@@ -326,8 +329,6 @@ func (s *sim) begins(r *run, x *session, c stores.Call, at callAt) {
 		s.violate("call %s was started in segment %d of %d", at, c.Segment, r.last().Segment)
 	case x.finished[at]:
 		s.violate("call %s, which is done, runs again", at)
-	case isAsking[c.Tool]:
-		s.checkApproved(r, at)
 	}
 	x.started[at.id], x.ran[at], x.acting[at.id] = begun{at.base, at.digest}, true, true
 }

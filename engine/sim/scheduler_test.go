@@ -68,8 +68,9 @@ var (
 	errFailed  = errors.New("sim: disk error")
 	errLost    = errors.New("sim: connection reset by peer")  // it was done
 	errMissed  = errors.New("sim: connection reset by peer ") // it was not
-	pauses     = []time.Duration{10 * time.Millisecond, time.Second, 5001 * time.Millisecond, 6 * time.Second, 16 * time.Second, 2 * time.Minute}
 	errNothing = errors.New("sim: the tool's answer was lost")
+
+	pauses = []time.Duration{10 * time.Millisecond, time.Second, 5001 * time.Millisecond, 6 * time.Second, 16 * time.Second, 2 * time.Minute}
 )
 
 // op is an operation that was announced and waits for the scheduler.
@@ -293,8 +294,8 @@ func (s *sim) fingerprint() uint64 {
 	for _, line := range s.lines() {
 		fmt.Fprintln(h, line)
 	}
-	for _, r := range s.runs {
-		for _, row := range r.rows {
+	for _, name := range runNames {
+		for _, row := range s.run(name).rows {
 			h.Write(row.MAC)
 		}
 	}

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -170,6 +169,11 @@ func (s *sim) settle() {
 	}
 	s.calm = true
 	s.mu.Unlock()
+	s.drain()
+}
+
+// drain waits until every actor has come to its end.
+func (s *sim) drain() {
 	for end := s.turns + 20_000; s.alive() > 0 && !s.failed(); {
 		if s.turn(); s.turns > end {
 			s.report("an actor does not come to an end")
@@ -180,37 +184,36 @@ func (s *sim) settle() {
 // finish lets one undisturbed worker and a truthful operator bring the runs to
 // their ends, and judges those.
 func (s *sim) finish() {
-	if s.failed() {
-		return
-	}
-	s.free = true
 	for _, run := range runNames[:s.mix.runs] {
 		for try := 0; !s.failed() && !s.run(run).final(); try++ {
 			if try == 60 {
 				s.report("run %q does not come to an end: %s at step %d", run, s.run(run).last().Status, s.run(run).last().Step)
 				return
 			}
-			time.Sleep(time.Minute)
-			s.bringOn(run)
+			s.pause(time.Minute)
+			if (s.born+1)%3 == 0 { // not every tool can be started there
+				s.born++
+			}
+			s.spawn("calm", func(a *actor) { a.bringOn(run) })
+			s.drain()
 		}
+	}
+	s.free = true
+	for _, run := range runNames[:s.mix.runs] {
 		s.judge(run)
 	}
 }
 
-// bringOn is one round of the undisturbed worker and operator.
-func (s *sim) bringOn(run string) {
-	a := s.newActor("calm")
-	for a.id%3 == 0 { // where every tool can be started
-		a = s.newActor("calm")
-	}
-	p, err := engine.MakePlan(context.Background(), a.store, keys, key(run))
+// bringOn is one round of the undisturbed worker, who is a truthful operator too.
+func (a *actor) bringOn(run string) {
+	p, err := engine.MakePlan(a.ctx, a.store, keys, key(run))
 	if err == nil {
 		for _, w := range p.Body.Waiting {
 			p.Version = "" // each decision makes a new one
 			a.decide(p, w, false)
 		}
 		for _, c := range p.InDoubt {
-			if p, err = engine.MakePlan(context.Background(), a.store, keys, key(run)); err == nil {
+			if p, err = engine.MakePlan(a.ctx, a.store, keys, key(run)); err == nil {
 				a.resolve(p, c)
 			}
 		}
