@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,6 +40,7 @@ type actor struct {
 type session struct {
 	who      *actor
 	run      string
+	takeover bool            // it may work on a run that somebody holds
 	rerun    bool            // an operator permitted to run calls in doubt again
 	faults   int             // what it met, but for lost replies, which it must see through
 	over     bool            // another session wrote to the run after it did
@@ -89,14 +91,14 @@ func (s *sim) spawn(role string, live func(*actor)) {
 }
 
 // begin and end enclose a call of the engine.
-func (a *actor) begin(rerun bool, runs ...string) {
+func (a *actor) begin(o engine.RecoverOptions, runs ...string) {
 	s := a.sim
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a.sessions = map[string]*session{}
 	for _, run := range runs {
 		a.sessions[run] = &session{
-			who: a, run: run, rerun: rerun, finished: s.run(run).finished(), open: map[string]bool{}, started: map[string]begun{}, ran: map[callAt]bool{},
+			who: a, run: run, takeover: o.Takeover, rerun: o.RerunInDoubt, finished: s.run(run).finished(), open: map[string]bool{}, started: map[string]begun{}, ran: map[callAt]bool{},
 			acting: map[string]bool{}, returned: map[callAt]bool{}, offered: map[callAt]bool{},
 		}
 	}
@@ -157,7 +159,7 @@ func key(run string) stores.Key { return stores.Key{Owner: stores.DefaultOwner, 
 
 // recover brings a run on, and starts it when it is not there.
 func (a *actor) recover(run string, o engine.RecoverOptions) {
-	a.begin(o.RerunInDoubt, run)
+	a.begin(o, run)
 	res, err := a.runner.Recover(a.ctx, a.flow(), key(run), o)
 	if errors.Is(err, engine.ErrCheckpointNotFound) {
 		res, err = a.runner.Run(a.ctx, a.flow(), engine.Start{Key: key(run), State: a.sim.flow.initial(run)})
@@ -166,7 +168,7 @@ func (a *actor) recover(run string, o engine.RecoverOptions) {
 }
 
 func (a *actor) recoverAll(o engine.RecoverOptions) {
-	a.begin(o.RerunInDoubt, runNames[:a.sim.mix.runs]...)
+	a.begin(o, runNames[:a.sim.mix.runs]...)
 	all, err := a.runner.RecoverAll(a.ctx, stores.DefaultOwner, func(string) (*engine.Flow, error) { return a.flow(), nil }, o)
 	sessions := a.end()
 	for _, run := range slices.Sorted(maps.Keys(sessions)) {
@@ -200,7 +202,7 @@ func (a *actor) operate() {
 	switch w := p.Body.Waiting; {
 	case p.Action == engine.PlanResume && len(w) > 0:
 		a.decide(p, w[a.rng.IntN(len(w))], a.rng.IntN(4) == 0)
-	case len(p.InDoubt) > 0 && a.rng.IntN(8) == 0:
+	case len(p.InDoubt) > 0 && a.rng.IntN(4) == 0:
 		a.recover(run, engine.RecoverOptions{RerunInDoubt: true, By: a.name, Takeover: a.rng.IntN(3) == 0, Version: p.Version})
 	case len(p.InDoubt) > 0:
 		a.resolve(p, p.InDoubt[a.rng.IntN(len(p.InDoubt))])
@@ -227,7 +229,7 @@ func (a *actor) decide(p engine.Plan, w engine.Waiting, resume bool) {
 	if a.rng.IntN(2) == 0 {
 		d.Version = p.Version
 	}
-	a.begin(false, run)
+	a.begin(engine.RecoverOptions{}, run)
 	var res engine.Result
 	var err error
 	if resume {
@@ -254,9 +256,10 @@ func (a *actor) resolve(p engine.Plan, c engine.CallInfo) {
 	if ran {
 		r.NotRun, r.Result = false, json.RawMessage(fmt.Sprintf("%q", result(c.Tool, c.Args)))
 	}
-	a.begin(false, p.Key.Run)
+	a.begin(engine.RecoverOptions{}, p.Key.Run)
 	err := a.runner.Resolve(a.ctx, p.Key, r)
 	x := a.end()[p.Key.Run]
+	a.sim.noteTruth(ran, err)
 	if err == nil && !a.sim.isResolved(p.Key.Run, c, a.name) {
 		a.sim.report("%s was told that call %s is resolved, and nothing is stored", a.name, c.ID)
 	}
@@ -328,6 +331,8 @@ func (s *sim) decidedBy(x *session, p engine.Plan, d engine.Decide, err error, r
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at, stored := s.run(x.run).decidedBy[d.By]
+	s.saw("operator lost a race", !stored && errors.Is(err, engine.ErrCheckpointConflict))
+	s.saw("operator acts on an old look", !stored && d.Version != "" && err != nil && strings.Contains(err.Error(), "changed since you looked"))
 	switch {
 	case stored && d.Version != "" && at != p.Checkpoint.Step+1:
 		s.violate("%s acted on step %d having seen step %d, although that was asked to fail", x.who.name, at, p.Checkpoint.Step)
@@ -340,6 +345,13 @@ func (s *sim) decidedBy(x *session, p engine.Plan, d engine.Decide, err error, r
 			s.violate("%s lost to %s and was not told who won: %v", x.who.name, q, err)
 		}
 	}
+}
+
+func (s *sim) noteTruth(ran bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.saw("operator says it ran", ran && err == nil)
+	s.saw("operator says it did not run", !ran && err == nil)
 }
 
 func (s *sim) report(format string, args ...any) {

@@ -51,9 +51,9 @@ type edgeSpec struct {
 func drawFlow(r *rand.Rand) flowSpec {
 	f := flowSpec{nodes: []nodeSpec{{id: "start"}}}
 	before := []string{"start"}
-	for round := range 1 + r.IntN(3) {
+	for round := range 1 + r.IntN(4) {
 		var ids []string
-		for i := range 1 + r.IntN(3)*r.IntN(2) {
+		for i := range 1 + r.IntN(3)*r.IntN(3)/2 {
 			n := drawNode(r, fmt.Sprintf("n%d%c", round, 'a'+i))
 			f.nodes, ids = append(f.nodes, n), append(ids, n.id)
 			if r.IntN(2) == 0 {
@@ -78,9 +78,9 @@ func drawFlow(r *rand.Rand) flowSpec {
 
 func drawNode(r *rand.Rand, id string) nodeSpec {
 	n := nodeSpec{id: id, rude: r.IntN(7) == 0}
-	for range r.IntN(4) {
+	for range 1 + r.IntN(4) {
 		s := stepSpec{keeps: r.IntN(3) == 0, args: []argSpec{unique, unique, unique, unique, constant, constant, drifting}[r.IntN(7)]}
-		s.tool = []string{"", once, once, once, again, again, asks, asks, askAgain, broken, opaque, picky}[r.IntN(12)]
+		s.tool = []string{"", once, once, once, once, once, again, again, again, asks, asks, askAgain, broken, opaque, picky}[r.IntN(15)]
 		n.steps = append(n.steps, s)
 	}
 	return n

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -133,6 +134,7 @@ func (s *sim) saved(a *actor, w stores.Save, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
+		s.saw("save lost a race", errors.Is(err, stores.ErrConflict))
 		return err
 	}
 	c, r, x := w.Checkpoint, s.run(w.Checkpoint.Run), a.sessions[w.Checkpoint.Run]
@@ -181,10 +183,13 @@ func (s *sim) claims(r *run, x *session, w stores.Save) {
 		return
 	}
 	x.claimed, x.finished = true, r.finished()
+	s.saw("claim", true)
+	s.saw("claim over a live lease", x.takeover)
 	for at, c := range r.newest {
 		if x.rerun && at.base == w.Checkpoint.Base && c.open() && !c.idempotent {
 			x.open[at.id] = true
 			r.permitted[at]++
+			s.saw("claim permits calls in doubt to run again", true)
 		}
 	}
 }
@@ -199,6 +204,8 @@ func (s *sim) advances(r *run, x *session, c stores.Checkpoint, b engine.Checkpo
 		for _, id := range n.Unreplayed {
 			told[id] = true
 		}
+		s.saw("call unreplayed", len(n.Unreplayed) > 0)
+		s.saw("call replayed", len(n.Replayed) > 0)
 	}
 	for at := range x.ran {
 		for old := range x.finished {
@@ -245,6 +252,7 @@ func (s *sim) operatorEvent(r *run, open map[string]callAt, c stores.Checkpoint,
 	d := decision{b.Decisions[i], b.Supersteps}
 	r.decided[at], r.decidedBy[said.By] = d, c.Step
 	r.deciders = append(r.deciders, d)
+	s.saw("decision "+d.Type, true)
 }
 
 // questionOf is who decided a question that was seen in a plan, "" for nobody.
@@ -272,6 +280,7 @@ func (s *sim) recorded(a *actor, w stores.CallWrite, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
+		s.saw("start refused to a worker that was cut off", w.Call.Status == stores.CallStarted && w.Call.Segment < s.run(w.Call.Run).last().Segment)
 		return err
 	}
 	for _, e := range w.Events {
@@ -297,6 +306,7 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 	var b struct {
 		Digest string
 		NotRun bool `json:"not_run"`
+		Failed bool
 	}
 	if err := json.Unmarshal(c.Payload, &b); err != nil {
 		s.violate("call record %d.%d is unreadable: %v", c.Segment, c.N, err)
@@ -308,7 +318,11 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 	}
 	if c.Status != stores.CallStarted && c.Status != stores.CallPending {
 		r.ended[at] = true
+		s.saw("outcome of a worker that was cut off", c.Status == stores.CallDone && c.Segment < r.last().Segment)
 	}
+	s.saw("call failed", b.Failed)
+	s.saw("call did not start", b.NotRun && x.claimed)
+	s.saw("call "+string(c.Status), true)
 	if c.Status == stores.CallStarted && x.open != nil && known && old.open() && !c.Idempotent && r.writer == x && !x.open[at.id] && x.claimed {
 		s.violate("call %s, which is in doubt, runs again without a decision", at)
 	}

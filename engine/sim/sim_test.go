@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -63,6 +65,7 @@ func TestSimulation(t *testing.T) {
 		}
 		return
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // seeds are small and leave nothing behind
 	begin := time.Now()
 	var next, ran atomic.Int64
 	t.Run("seeds", func(t *testing.T) {
@@ -95,7 +98,7 @@ func tail(lines []string, n int) string {
 func simulate(t *testing.T, seed uint64) *sim {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
-	s := &sim{seed: seed, rng: rng, mix: newMix(rng), flow: drawFlow(rng), model: newModel()}
+	s := &sim{seed: seed, rng: rng, mix: newMix(rng), flow: drawFlow(rng), model: newModel(), seen: map[string]int{}}
 	synctest.Test(t, func(t *testing.T) {
 		s.store = memory.New(memory.Options{})
 		s.trouble()
@@ -208,9 +211,13 @@ func (s *sim) finish() {
 func (a *actor) bringOn(run string) {
 	p, err := engine.MakePlan(a.ctx, a.store, keys, key(run))
 	if err == nil {
-		for _, w := range p.Body.Waiting {
+		for i, w := range p.Body.Waiting {
+			last := i == len(p.Body.Waiting)-1
 			p.Version = "" // each decision makes a new one
-			a.decide(p, w, false)
+			a.decide(p, w, last)
+			if last {
+				return
+			}
 		}
 		for _, c := range p.InDoubt {
 			if p, err = engine.MakePlan(a.ctx, a.store, keys, key(run)); err == nil {
@@ -238,6 +245,8 @@ func (s *sim) judge(run string) {
 		s.report("run %q is %s in the end: %v %v", run, rep.Verdict, rep.Findings, err)
 	}
 	last := r.bodies[len(r.bodies)-1]
+	s.saw("run ends "+string(r.last().Status), true)
+	s.saw("a person's no ends a run", last.Error != nil && last.Error.Denied != nil)
 	if bad := s.flow.mispaired(last.State); bad != "" {
 		s.report("run %q: %s", run, bad)
 	}
@@ -255,10 +264,20 @@ func (s *sim) judge(run string) {
 	}
 }
 
+// happenings are what a simulation must meet to prove something.
+var happenings = []string{
+	"run ends done", "run ends failed", "a person's no ends a run", "decision approve", "decision deny", "decision answer",
+	"claim", "claim over a live lease", "claim permits calls in doubt to run again", "call replayed", "call unreplayed",
+	"call done", "call failed", "call pending", "call unrecordable", "call resolved", "call did not start",
+	"outcome of a worker that was cut off", "start refused to a worker that was cut off", "save lost a race",
+	"operator says it ran", "operator says it did not run", "operator lost a race", "operator acts on an old look",
+}
+
 var allSteps = stores.HistoryQuery{Limit: 100_000}
 
 // TestSameSeedSameTrace: a seed that fails must fail again.
 func TestSameSeedSameTrace(t *testing.T) {
+	seen := map[string]int{}
 	for seed := uint64(1); seed <= 100; seed++ {
 		first, second := simulate(t, seed), simulate(t, seed)
 		if first.fingerprint() != second.fingerprint() {
@@ -271,5 +290,14 @@ func TestSameSeedSameTrace(t *testing.T) {
 			}
 			t.Fatalf("seed %d went two ways: %d and %d turns", seed, len(a), len(b))
 		}
+		for what, n := range first.seen {
+			seen[what] += n
+		}
 	}
+	for _, what := range slices.Concat(fateNames[1:sleeps], happenings) {
+		if seen[what] == 0 {
+			t.Errorf("it never happens: %s", what)
+		}
+	}
+	t.Log(seen)
 }

@@ -37,6 +37,8 @@ func (g gated) do(ctx context.Context, k kind, name, run string, f func(context.
 		return fmt.Errorf("%s: %w", name, errFailed)
 	case unavailable:
 		return &stores.OpError{Op: name, Class: stores.ErrUnavailable, Err: errFailed}
+	case busy:
+		return &stores.OpError{Op: name, Class: stores.ErrBusy}
 	case lost:
 		return unknown(name, errLost)
 	case missed:
