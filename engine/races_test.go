@@ -15,7 +15,7 @@ import (
 // meanwhile lets something happen between two of a reader's reads.
 type meanwhile struct {
 	full
-	afterCalls, afterEvents func()
+	afterCalls, afterEvents, afterHead func()
 }
 
 func (m meanwhile) Calls(ctx context.Context, k stores.Key, since int64) ([]stores.Call, error) {
@@ -28,6 +28,45 @@ func (m meanwhile) Events(ctx context.Context, k stores.Key, after int64, limit 
 	rows, err := m.full.Events(ctx, k, after, limit)
 	m.afterEvents()
 	return rows, err
+}
+
+func (m meanwhile) Head(ctx context.Context, k stores.Key) (stores.Head, error) {
+	h, err := m.full.Head(ctx, k)
+	m.afterHead()
+	return h, err
+}
+
+func noop() {}
+
+// TestVerifyWhileARunComesAndGoes: a run that was started and deleted while it
+// was looked for is not there; half of its rows are no finding.
+func TestVerifyWhileARunComesAndGoes(t *testing.T) {
+	w, s := newWorld(), newStore()
+	r := runner(t, s, w.ticketTools())
+	started, deleted := false, false
+	begin := func() {
+		if !started {
+			started = true
+			if _, err := r.Run(ctx, tickets(), start("a")); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	end := func() {
+		if started && !deleted {
+			deleted = true
+			if err := s.Delete(ctx, key("a")); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	m := meanwhile{full: s, afterCalls: noop, afterEvents: begin, afterHead: end}
+	if rep, err := engine.Verify(ctx, m, testKeys(t), key("a")); !errors.Is(err, engine.ErrCheckpointNotFound) {
+		t.Errorf("it is %s: %+v, %v", rep.Verdict, rep.Findings, err)
+	}
+	if !deleted {
+		t.Error("nothing happened meanwhile")
+	}
 }
 
 // TestVerifyWhileACallIsResolved: a resolution is a record and an event, and
@@ -52,7 +91,7 @@ func TestVerifyWhileACallIsResolved(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			m := meanwhile{full: s, afterCalls: func() {}, afterEvents: func() {}}
+			m := meanwhile{full: s, afterCalls: noop, afterEvents: noop, afterHead: noop}
 			if between == "calls" {
 				m.afterCalls = resolve
 			} else {

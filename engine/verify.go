@@ -60,7 +60,8 @@ func load(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key)
 		if err != nil || len(l.findings) == 0 || try == lives {
 			return l, err
 		}
-		if after, err := life(ctx, s, keys, k); err != nil || after == before {
+		// The rows may also be of a life that began and ended meanwhile.
+		if after, err := life(ctx, s, keys, k); err != nil || after == before && l.life == after {
 			return l, err
 		}
 	}
