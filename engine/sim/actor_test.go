@@ -44,6 +44,7 @@ type session struct {
 	rerun    bool            // an operator permitted to run calls in doubt again
 	faults   int             // what it met, but for lost replies, which it must see through
 	over     bool            // another session wrote to the run after it did
+	deleted  bool            // its run was deleted under it
 	claimed  bool            // it saved a claim
 	finished map[callAt]bool // calls that were finished when it began
 	open     map[string]bool // calls in doubt that it may run again
@@ -192,6 +193,9 @@ func (a *actor) operate() {
 		return
 	case err != nil:
 		return
+	case a.sim.mix.deletes && a.rng.IntN(3) == 0:
+		_ = a.store.Delete(a.ctx, key(run)) // whatever comes of it
+		return
 	case errors.Is(p.Blocked, engine.ErrCheckpointStoreCorrupt):
 		a.sim.report("an operator is told that the run does not verify: %v", p.Blocked)
 		return
@@ -260,7 +264,7 @@ func (a *actor) resolve(p engine.Plan, c engine.CallInfo) {
 	err := a.runner.Resolve(a.ctx, p.Key, r)
 	x := a.end()[p.Key.Run]
 	a.sim.noteTruth(ran, err)
-	if err == nil && !a.sim.isResolved(p.Key.Run, c, a.name) {
+	if err == nil && !x.deleted && !a.sim.isResolved(p.Key.Run, c, a.name) {
 		a.sim.report("%s was told that call %s is resolved, and nothing is stored", a.name, c.ID)
 	}
 	if errors.Is(err, stores.ErrConflict) {
@@ -273,7 +277,7 @@ func (a *actor) resolve(p engine.Plan, c engine.CallInfo) {
 func (s *sim) concluded(x *session, res engine.Result, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x.who.dead {
+	if x.who.dead || x.deleted && !errors.Is(err, engine.ErrCheckpointStoreCorrupt) {
 		return
 	}
 	switch {
@@ -334,6 +338,7 @@ func (s *sim) decidedBy(x *session, p engine.Plan, d engine.Decide, err error, r
 	s.saw("operator lost a race", !stored && errors.Is(err, engine.ErrCheckpointConflict))
 	s.saw("operator acts on an old look", !stored && d.Version != "" && err != nil && strings.Contains(err.Error(), "changed since you looked"))
 	switch {
+	case x.deleted:
 	case stored && d.Version != "" && at != p.Checkpoint.Step+1:
 		s.violate("%s acted on step %d having seen step %d, although that was asked to fail", x.who.name, at, p.Checkpoint.Step)
 	case err == nil && !stored:

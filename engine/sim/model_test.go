@@ -20,10 +20,13 @@ type model struct {
 	byKey  map[string]string
 	events map[string]bool // stored ones, by MAC
 	drift  map[string]int  // how often nodes that are not deterministic began
+	lives  map[string]int  // how often a run was deleted
 }
 
-// run is the model of one run.
+// run is the model of one run, from its start until it is deleted.
 type run struct {
+	name   string
+	life   int
 	rows   []stores.Checkpoint
 	bodies []engine.Checkpoint
 	writer *session // of the newest row
@@ -54,6 +57,7 @@ func (c callAt) String() string { return fmt.Sprintf("%d/%s/%.6s", c.base, c.id,
 
 // begun is a started record whose tool did not act yet.
 type begun struct {
+	of     *run
 	base   int64
 	digest string
 }
@@ -78,13 +82,14 @@ type decision struct {
 }
 
 func newModel() model {
-	return model{runs: map[string]*run{}, keyOf: map[string]string{}, byKey: map[string]string{}, events: map[string]bool{}, drift: map[string]int{}}
+	return model{runs: map[string]*run{}, keyOf: map[string]string{}, byKey: map[string]string{}, events: map[string]bool{}, drift: map[string]int{}, lives: map[string]int{}}
 }
 
 func (s *sim) run(name string) *run {
 	r := s.runs[name]
 	if r == nil {
 		r = &run{
+			name: name, life: s.lives[name],
 			newest: map[callID]record{}, ended: map[callAt]bool{}, effects: map[callAt]int{}, permitted: map[callID]int{},
 			decided: map[callAt]decision{}, decidedBy: map[string]int64{}, resolved: map[string]bool{},
 		}
@@ -149,6 +154,8 @@ func (s *sim) saved(a *actor, w stores.Save, err error) error {
 	case c.Step != last.Step+1:
 		s.violate("step %d was saved after step %d", c.Step, last.Step)
 		return nil
+	case c.Step > 0 && c.Incarnation != last.Incarnation:
+		s.violate("%s saved step %d of a run that was deleted", a.name, c.Step)
 	case c.Segment != last.Segment && c.Segment != last.Segment+1:
 		s.violate("segment %d was saved after segment %d", c.Segment, last.Segment)
 	case x.over:
@@ -337,6 +344,8 @@ func (s *sim) begins(r *run, x *session, c stores.Call, at callAt) {
 	switch {
 	case r.final():
 		s.violate("call %s was started after the run had ended", at)
+	case c.Incarnation != r.last().Incarnation:
+		s.violate("call %s was started for a run that was deleted", at)
 	case r.writer != x:
 		s.violate("call %s was started by %s, which was cut off", at, x.who.name)
 	case c.Segment != r.last().Segment:
@@ -344,7 +353,25 @@ func (s *sim) begins(r *run, x *session, c stores.Call, at callAt) {
 	case x.finished[at]:
 		s.violate("call %s, which is done, runs again", at)
 	}
-	x.started[at.id], x.ran[at], x.acting[at.id] = begun{at.base, at.digest}, true, true
+	x.started[at.id], x.ran[at], x.acting[at.id] = begun{r, at.base, at.digest}, true, true
+}
+
+// deleted takes a deletion: the next run of this id has nothing to do with it.
+func (s *sim) deleted(name string, err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	s.saw("run deleted", true)
+	s.lives[name]++
+	delete(s.runs, name)
+	for _, a := range s.actors {
+		if x := a.sessions[name]; x != nil {
+			x.deleted, x.finished = true, map[callAt]bool{}
+		}
+	}
+	return nil
 }
 
 // offered notes that a session tries to log an outcome.

@@ -41,6 +41,11 @@ var faults = []planted{
 		"was saved after step",
 	},
 	{
+		"a worker goes on with a run that was deleted and started anew", "stores/check.go",
+		"case c.Incarnation != last.Incarnation:", "case false:",
+		"of a run that was deleted|does not verify|is forged",
+	},
+	{
 		"a call is not logged before it runs", "engine/calls.go",
 		"if err := s.record(ctx, p); err != nil {\n\t\ts.stop(err)\n\t\treturn nil, err\n\t}\n\tvalue, err", "value, err",
 		"without a started record",

@@ -81,6 +81,10 @@ func (g gated) RecordCall(ctx context.Context, w stores.CallWrite) error {
 	})
 }
 
+func (g gated) Delete(ctx context.Context, k stores.Key) error {
+	return g.do(ctx, writing, "delete", k.Run, func(ctx context.Context) error { return g.a.sim.deleted(k.Run, g.Store.Delete(ctx, k)) })
+}
+
 func (g gated) Latest(ctx context.Context, k stores.Key) (c stores.Checkpoint, err error) {
 	err = g.do(ctx, reading, "latest", k.Run, func(ctx context.Context) error { c, err = g.Store.Latest(ctx, k); return err })
 	return c, err

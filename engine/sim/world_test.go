@@ -103,9 +103,8 @@ func (s *sim) acts(a *actor, name, id string, in tool.Input) {
 		return
 	}
 	delete(x.started, id)
-	r := s.run(in.Run)
-	at := callAt{b.base, id, b.digest}
-	s.checkKey(in.Run, at, in.IdempotencyKey)
+	r, at := b.of, callAt{b.base, id, b.digest}
+	s.checkKey(r, at, in.IdempotencyKey)
 	if name == broken {
 		return
 	}
@@ -119,8 +118,8 @@ func (s *sim) acts(a *actor, name, id string, in tool.Input) {
 }
 
 // checkKey: a call has one idempotency key, and no other call has it.
-func (s *sim) checkKey(run string, at callAt, key string) {
-	name := run + " " + at.String()
+func (s *sim) checkKey(r *run, at callAt, key string) {
+	name := fmt.Sprint(r.name, " ", r.life, " ", at)
 	if old, ok := s.keyOf[name]; ok && old != key {
 		s.violate("call %s has two idempotency keys", name)
 	}
