@@ -103,14 +103,14 @@ func recoveryText(w io.Writer, results map[string]viewer.RecoverAllResult) {
 }
 
 // worst is the exit code of many results: that of all problems when they agree,
-// else 1.
+// else 1. A run that failed because it was denied did what was asked.
 func worst(results map[string]viewer.RecoverAllResult) error {
 	codes := map[int]bool{}
 	for _, r := range results {
 		switch {
 		case r.Problem != nil:
 			codes[r.Problem.Exit()] = true
-		case r.Outcome.Status == string(stores.StatusFailed):
+		case r.Outcome.Status == string(stores.StatusFailed) && !r.Outcome.Denied:
 			codes[viewer.Problem{}.Exit()] = true
 		}
 	}
