@@ -87,7 +87,7 @@ func Attach(ctx context.Context, specs []string, o Options) (*Service, error) {
 	for _, spec := range specs {
 		store, f, err := s.o.Formats.open(ctx, spec, o.ReadOnly)
 		if err != nil { // masked: a URL may hold a password
-			return nil, errors.Join(s.Explain(err), s.Close())
+			return nil, errors.Join(&openError{s.Explain(err), err}, s.Close())
 		}
 		a := &attachment{label: s.label(spec), spec: spec, format: f, store: store}
 		s.stores = append(s.stores, a)
@@ -98,6 +98,16 @@ func Attach(ctx context.Context, specs []string, o Options) (*Service, error) {
 	}
 	return s, nil
 }
+
+// openError tells only what may be told, and keeps the class of what it is
+// about: whether a store that is down may come back.
+type openError struct {
+	told  Problem
+	cause error
+}
+
+func (e *openError) Error() string   { return e.told.Message }
+func (e *openError) Unwrap() []error { return []error{e.told, e.cause} }
 
 // label is a short name that no other store has.
 func (s *Service) label(spec string) string {

@@ -28,3 +28,13 @@ func (w textWriter) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// jsonWriter does the same for lines of JSON; every Write is whole lines.
+type jsonWriter struct{ io.Writer }
+
+func (w jsonWriter) Write(p []byte) (int, error) {
+	if _, err := w.Writer.Write(escapeJSON(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

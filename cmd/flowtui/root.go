@@ -49,7 +49,7 @@ Exit codes: 0 done or clean, 1 failed, 2 usage, 3 not found, 4 conflict,
 		newLsCommand(a), newShowCommand(a), newStateCommand(a), newCallsCommand(a), newEventsCommand(a),
 		newVerifyCommand(a), newPlanCommand(a),
 		newApproveCommand(a), newDenyCommand(a), newAnswerCommand(a), newResolveCommand(a),
-		newRecoverCommand(a), newRecoverAllCommand(a), newRunCommand(a), newDemoCommand(a),
+		newRecoverCommand(a), newRecoverAllCommand(a), newRunCommand(a), newWorkerCommand(a), newDemoCommand(a),
 	)
 	return root
 }
