@@ -37,7 +37,7 @@ func equalState(t testing.TB, got engine.State, want string) {
 	}
 }
 
-func noop(name string) *engine.Flow {
+func oneNode(name string) *engine.Flow {
 	return engine.NewFlow(name).Node("one", engine.NodeFunc(func(context.Context, engine.State) (engine.State, error) { return nil, nil }))
 }
 
@@ -57,7 +57,7 @@ func TestStartStateGetsDefaultsAndKeepsTheRest(t *testing.T) {
 		When  map[string][]any `json:"when"`
 		local int
 	}
-	f := noop("booking").State(booking{
+	f := oneNode("booking").State(booking{
 		ticketOrder: ticketOrder{Seats: 1}, Buyer: person{Country: "DE"}, Tags: map[string]int{"web": 1}, Big: big.NewInt(7), local: 3,
 	})
 	for _, c := range []struct{ name, start, want string }{
@@ -79,7 +79,7 @@ func TestStartStateGetsDefaultsAndKeepsTheRest(t *testing.T) {
 			equalState(t, res.State, c.want)
 		})
 	}
-	if res, err := runner(t, newStore(), nil).Run(ctx, noop("tickets").State(&ticketOrder{Seats: 2}), engine.Start{}); err != nil {
+	if res, err := runner(t, newStore(), nil).Run(ctx, oneNode("tickets").State(&ticketOrder{Seats: 2}), engine.Start{}); err != nil {
 		t.Fatal(err)
 	} else {
 		equalState(t, res.State, `{"show":"","seats":2,"note":""}`)
@@ -129,7 +129,7 @@ func TestStartStateThatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) 
 	} {
 		t.Run(c.start, func(t *testing.T) {
 			s := newStore()
-			_, err := runner(t, s, nil).Run(ctx, noop("bill").State(bill{}), engine.Start{Key: key("r"), State: decoded(t, c.start)})
+			_, err := runner(t, s, nil).Run(ctx, oneNode("bill").State(bill{}), engine.Start{Key: key("r"), State: decoded(t, c.start)})
 			if !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `run "r"`) {
 				t.Fatalf("got %v, want %s", err, c.want)
 			}
@@ -184,30 +184,30 @@ func TestStateTypesThatCannotWorkAreRefused(t *testing.T) {
 		{"a panic", struct{ P panics }{}, "planted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := noop("f").State(c.value).Check()
+			err := oneNode("f").State(c.value).Check()
 			if !errors.Is(err, engine.ErrFlow) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
 	}
 	// A field of the struct itself hides those that it embeds, and a tag beats none.
-	if err := noop("f").State(struct {
+	if err := oneNode("f").State(struct {
 		a
 		b
 		ID int
 	}{}).Check(); err != nil {
 		t.Error(err)
 	}
-	if err := noop("f").State(struct {
+	if err := oneNode("f").State(struct {
 		ID    int
 		Other int `json:"ID"`
 	}{}).Check(); err != nil {
 		t.Error(err)
 	}
-	if err := noop("f").State(ticketOrder{}).Initial(engine.State{"seats": "two"}).Check(); !errors.Is(err, engine.ErrFlow) {
+	if err := oneNode("f").State(ticketOrder{}).Initial(engine.State{"seats": "two"}).Check(); !errors.Is(err, engine.ErrFlow) {
 		t.Error("an initial state that does not fit:", err)
 	}
-	typed := noop("f").State(struct {
+	typed := oneNode("f").State(struct {
 		Error string `json:"error"`
 	}{})
 	if err := typed.Check(); err != nil {
@@ -219,11 +219,11 @@ func TestStateTypesThatCannotWorkAreRefused(t *testing.T) {
 }
 
 func TestStateTypeIsNoPartOfTheDigest(t *testing.T) {
-	plain, err := noop("f").Digest()
+	plain, err := oneNode("f").Digest()
 	if err != nil {
 		t.Fatal(err)
 	}
-	typed, err := noop("f").State(ticketOrder{}).Digest()
+	typed, err := oneNode("f").State(ticketOrder{}).Digest()
 	if err != nil || plain != typed {
 		t.Errorf("%s, then %s, %v", plain, typed, err)
 	}
@@ -397,7 +397,7 @@ func TestNamesAreThoseOfEncodingJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := noop("f").State(odd.Interface())
+	f := oneNode("f").State(odd.Interface())
 	s := decoded(t, string(raw))
 	if len(s) != 5 {
 		t.Fatalf("encoding/json wrote %s", raw)
