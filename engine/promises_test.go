@@ -183,13 +183,19 @@ func TestSwallowedPauseStopsTheNode(t *testing.T) {
 func TestNodeThatLeavesSomethingRunning(t *testing.T) {
 	s, w := newStore(), newWorld()
 	inCall, late := make(chan struct{}), make(chan error, 1)
+	var node context.Context
 	w.do["slow"] = func(context.Context, tool.Input) (any, error) {
 		close(inCall)
-		time.Sleep(time.Millisecond)
-		return 1, nil
+		for { // until the node has returned: no question that could be asked is in the way
+			if _, err := engine.Ask(node, engine.Question{Prompt: "\xff"}); strings.Contains(err.Error(), "the node has returned") {
+				return 1, nil
+			}
+			time.Sleep(time.Millisecond)
+		}
 	}
 	f := engine.NewFlow("f").
 		Node("n", engine.NodeFunc(func(ctx context.Context, _ engine.State) (engine.State, error) {
+			node = ctx
 			go func() {
 				_, _ = engine.CallTool(ctx, "slow", nil)
 				_, err := engine.CallTool(ctx, "slow", nil)
