@@ -20,23 +20,27 @@ type meanwhile struct {
 
 func (m meanwhile) Calls(ctx context.Context, k stores.Key, since int64) ([]stores.Call, error) {
 	rows, err := m.full.Calls(ctx, k, since)
-	m.afterCalls()
+	happens(m.afterCalls)
 	return rows, err
 }
 
 func (m meanwhile) Events(ctx context.Context, k stores.Key, after int64, limit int) ([]stores.Event, error) {
 	rows, err := m.full.Events(ctx, k, after, limit)
-	m.afterEvents()
+	happens(m.afterEvents)
 	return rows, err
 }
 
 func (m meanwhile) Head(ctx context.Context, k stores.Key) (stores.Head, error) {
 	h, err := m.full.Head(ctx, k)
-	m.afterHead()
+	happens(m.afterHead)
 	return h, err
 }
 
-func noop() {}
+func happens(f func()) {
+	if f != nil {
+		f()
+	}
+}
 
 // TestVerifyWhileARunComesAndGoes: a run that was started and deleted while it
 // was looked for is not there; half of its rows are no finding.
@@ -60,12 +64,32 @@ func TestVerifyWhileARunComesAndGoes(t *testing.T) {
 			}
 		}
 	}
-	m := meanwhile{full: s, afterCalls: noop, afterEvents: begin, afterHead: end}
+	m := meanwhile{full: s, afterEvents: begin, afterHead: end}
 	if rep, err := engine.Verify(ctx, m, testKeys(t), key("a")); !errors.Is(err, engine.ErrCheckpointNotFound) {
 		t.Errorf("it is %s: %+v, %v", rep.Verdict, rep.Findings, err)
 	}
 	if !deleted {
 		t.Error("nothing happened meanwhile")
+	}
+}
+
+// TestVerifyWhileARunIsReplaced: a run that changes its life at every reading is
+// a conflict, and not corrupt.
+func TestVerifyWhileARunIsReplaced(t *testing.T) {
+	w, s := newWorld(), newStore()
+	r := runner(t, s, w.ticketTools())
+	anew := func() {
+		if err := s.Delete(ctx, key("a")); err != nil && !errors.Is(err, stores.ErrNotFound) {
+			t.Error(err)
+		}
+		if _, err := r.Run(ctx, tickets(), start("a")); err != nil {
+			t.Error(err)
+		}
+	}
+	anew()
+	m := meanwhile{full: s, afterCalls: anew}
+	if rep, err := engine.Verify(ctx, m, testKeys(t), key("a")); !errors.Is(err, engine.ErrCheckpointConflict) {
+		t.Errorf("it is %s: %+v, %v", rep.Verdict, rep.Findings, err)
 	}
 }
 
@@ -91,7 +115,7 @@ func TestVerifyWhileACallIsResolved(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			m := meanwhile{full: s, afterCalls: noop, afterEvents: noop, afterHead: noop}
+			m := meanwhile{full: s}
 			if between == "calls" {
 				m.afterCalls = resolve
 			} else {

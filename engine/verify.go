@@ -57,12 +57,16 @@ func load(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key)
 			return nil, err
 		}
 		l, err := loadOnce(ctx, s, keys, info.ID, before, k)
-		if err != nil || len(l.findings) == 0 || try == lives {
+		if err != nil || len(l.findings) == 0 {
 			return l, err
 		}
 		// The rows may also be of a life that began and ended meanwhile.
-		if after, err := life(ctx, s, keys, k); err != nil || after == before && l.life == after {
+		after, err := life(ctx, s, keys, k)
+		switch {
+		case err != nil || after == before && (l.life == after || try == lives):
 			return l, err
+		case try == lives:
+			return nil, conflict(k, "look at it again", "it was deleted and started anew while it was read, %d times", lives)
 		}
 	}
 }
