@@ -28,6 +28,7 @@ type actor struct {
 	store  gated
 	runner *engine.Runner
 	skew   time.Duration
+	port   bool // it can ask a person while a call waits
 
 	// Guarded by sim.mu.
 	dead     bool
@@ -50,6 +51,7 @@ type session struct {
 	open     map[string]bool // calls in doubt that it may run again
 	started  map[string]begun
 	ran      map[callAt]bool // what it ran in this superstep
+	agreed   map[string]bool // calls that a person approved while they waited
 	acting   map[string]bool // calls that it started and whose effect may still come
 	returned map[callAt]bool // outcomes that it was given and must offer to the store
 	offered  map[callAt]bool
@@ -63,8 +65,13 @@ func (s *sim) newActor(role string) *actor {
 	a.skew = time.Duration(a.rng.IntN(1201)-600) * time.Second
 	ids := rand.New(rand.NewPCG(s.seed, uint64(s.born)<<8+1))
 	var mu sync.Mutex
+	var approver engine.Approver
+	if a.port = a.rng.IntN(4) == 0; a.port {
+		approver = a.approve
+	}
 	r, err := engine.New(engine.Config{
-		Store: a.store, Keys: keys, Tools: a.tools(), Worker: a.name, Events: func(e stores.Event) { s.told(a, e) },
+		Approver: approver,
+		Store:    a.store, Keys: keys, Tools: a.tools(), Worker: a.name, Events: func(e stores.Event) { s.told(a, e) },
 		Clock: func() time.Time { return time.Now().Add(a.skew) },
 		IDs: func() string {
 			mu.Lock()
@@ -100,7 +107,7 @@ func (a *actor) begin(o engine.RecoverOptions, runs ...string) {
 	for _, run := range runs {
 		a.sessions[run] = &session{
 			who: a, run: run, takeover: o.Takeover, rerun: o.RerunInDoubt, finished: s.run(run).finished(), open: map[string]bool{}, started: map[string]begun{}, ran: map[callAt]bool{},
-			acting: map[string]bool{}, returned: map[callAt]bool{}, offered: map[callAt]bool{},
+			agreed: map[string]bool{}, acting: map[string]bool{}, returned: map[callAt]bool{}, offered: map[callAt]bool{},
 		}
 	}
 }

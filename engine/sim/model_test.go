@@ -75,6 +75,11 @@ func (r record) open() bool {
 	return r.status == stores.CallStarted || r.status == stores.CallUnrecordable
 }
 
+// ran reports whether the call is over: what was decided about it came to pass.
+func (r record) ran() bool {
+	return r.status == stores.CallDone || r.status == stores.CallResolved && !r.notRun
+}
+
 // decision is a stored decision and the superstep that it is for.
 type decision struct {
 	engine.Decision
@@ -111,7 +116,7 @@ func (r *run) final() bool { return len(r.rows) > 0 && r.last().Status.Final() }
 func (r *run) finished() map[callAt]bool {
 	out := map[callAt]bool{}
 	for at, c := range r.newest {
-		if at.base == r.last().Base && (c.status == stores.CallDone || c.status == stores.CallResolved && !c.notRun) {
+		if at.base == r.last().Base && c.ran() {
 			out[callAt{at.base, at.id, c.digest}] = true
 		}
 	}
@@ -314,6 +319,8 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 		Digest string
 		NotRun bool `json:"not_run"`
 		Failed bool
+		By     string
+		Denied *engine.Denial
 	}
 	if err := json.Unmarshal(c.Payload, &b); err != nil {
 		s.violate("call record %d.%d is unreadable: %v", c.Segment, c.N, err)
@@ -322,6 +329,12 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 	old, known := r.newest[at.call()]
 	if !known || c.Segment > old.segment || c.Segment == old.segment && c.N > old.n {
 		r.newest[at.call()] = record{c.Segment, c.N, c.Status, b.Digest, b.NotRun, c.Idempotent}
+		if d := (decision{engine.Decision{Type: engine.DecideApprove, ID: at.id, By: b.By}, r.bodies[c.Step].Supersteps}); isAsking[c.Tool] && r.newest[at.call()].ran() {
+			if b.Denied != nil {
+				d.Type, d.By, d.Note = engine.DecideDeny, b.Denied.By, b.Denied.Note
+			}
+			r.deciders = append(r.deciders, d) // what the log says is the last word
+		}
 	}
 	if c.Status != stores.CallStarted && c.Status != stores.CallPending {
 		r.ended[at] = true
@@ -338,7 +351,7 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 
 // begins checks a call that may run from now on.
 func (s *sim) begins(r *run, x *session, c stores.Call, at callAt) {
-	if isAsking[c.Tool] {
+	if isAsking[c.Tool] && !x.who.port {
 		s.checkApproved(r, at)
 	}
 	switch {

@@ -270,7 +270,7 @@ var happenings = []string{
 	"claim", "claim over a live lease", "claim permits calls in doubt to run again", "call replayed", "call unreplayed",
 	"call done", "call failed", "call pending", "call unrecordable", "call resolved", "call did not start",
 	"outcome of a worker that was cut off", "start refused to a worker that was cut off", "save lost a race",
-	"operator says it ran", "operator says it did not run", "operator lost a race", "operator acts on an old look", "run deleted",
+	"operator says it ran", "operator says it did not run", "operator lost a race", "operator acts on an old look", "run deleted", "person asked while the call waits",
 }
 
 var allSteps = stores.HistoryQuery{Limit: 100_000}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -112,9 +113,51 @@ func (s *sim) acts(a *actor, name, id string, in tool.Input) {
 	if n := r.effects[at]; !isIdempotent[name] && n > 1+r.permitted[at.call()] {
 		s.violate("call %s of %s acted %d times, permitted again were %d", at, name, n, r.permitted[at.call()])
 	}
-	if isAsking[name] {
+	if isAsking[name] && !x.agreed[id] {
 		s.checkApproved(r, at)
 	}
+}
+
+// approve asks a person while the call waits: nobody may answer, and whoever
+// answers may say no.
+func (a *actor) approve(ctx context.Context, q engine.Approval) (engine.Answer, error) {
+	switch a.pass(ctx, calling, "ask "+q.Key.Run+" "+q.Call) {
+	case goes:
+	case cancelled:
+		a.sim.left(a, q.Key.Run, q.Call)
+		return engine.Answer{}, ctx.Err()
+	default:
+		return engine.Answer{}, errCrash
+	}
+	n := a.rng.IntN(6)
+	if n < 2 {
+		a.sim.left(a, q.Key.Run, q.Call)
+	}
+	if n == 0 {
+		return engine.Answer{}, errors.New("sim: nobody is there")
+	}
+	a.sim.agrees(a, q, n > 1)
+	return engine.Answer{Approved: n > 1, By: a.name, Note: "at once"}, nil
+}
+
+// agrees notes what a person said while a call waited. Nobody is asked what was
+// decided before.
+func (s *sim) agrees(a *actor, q engine.Approval, yes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := a.sessions[q.Key.Run]
+	if x == nil || a.dead {
+		return
+	}
+	if b, ok := x.started[q.Call]; ok {
+		if d, ok := b.of.decided[callAt{b.base, q.Call, b.digest}]; ok {
+			s.violate("%s asks again about call %s, which %s decided", a.name, q.Call, d.By)
+		}
+	} else if yes {
+		s.violate("%s asks about call %s, which is not logged", a.name, q.Call)
+	}
+	s.saw("person asked while the call waits", true)
+	x.agreed[q.Call] = yes
 }
 
 // checkKey: a call has one idempotency key, and no other call has it.
