@@ -19,7 +19,9 @@ type ending struct {
 
 // foretell says how a run ends when nothing happens to it and people decide as
 // they did. It reads the flow as data and knows nothing of how the engine works.
-func (f flowSpec) foretell(run string, decided []decision) (ending, error) {
+// When a node that asks with drifting arguments was denied, it may have begun
+// again and have asked anew, and then another node may be the one that failed.
+func (f flowSpec) foretell(run string, decided []decision, failedIn string) (ending, error) {
 	state := exact(f.initial(run))
 	visits := map[string]int{}
 	frontier := []string{"start"}
@@ -35,6 +37,9 @@ func (f flowSpec) foretell(run string, decided []decision) (ending, error) {
 				continue
 			}
 			update, err, waiting := f.outcome(n, state, visits[n.id]+1, pick(decided, superstep))
+			if err != "" && !f.rescued(n.id) && failedIn != "" && failedIn != n.id && n.asksAnew() {
+				waiting = true
+			}
 			switch {
 			case waiting:
 				waits = n.id
@@ -71,6 +76,10 @@ func pick(all []decision, superstep int64) map[string]engine.Decision {
 		}
 	}
 	return out
+}
+
+func (n nodeSpec) asksAnew() bool {
+	return slices.ContainsFunc(n.steps, func(s stepSpec) bool { return isAsking[s.tool] && s.args == drifting })
 }
 
 func (f flowSpec) rescued(id string) bool {

@@ -47,12 +47,12 @@ var faults = []planted{
 	},
 	{
 		"a call is not logged before it runs", "engine/calls.go",
-		"if err := s.record(ctx, p); err != nil {\n\t\ts.stop(err)\n\t\treturn nil, err\n\t}\n\tvalue, err", "value, err",
+		"if err := s.record(ctx, p); err != nil {\n\t\ts.stop(err)\n\t\treturn nil, err\n\t}\n\tvar value any", "var value any",
 		"without a started record",
 	},
 	{
 		"the context's end is recorded as the call's failure", "engine/calls.go",
-		"case err == nil || ctx.Err() == nil:", "case true:",
+		"case err == nil || ctx.Err() == nil || ", "case true || ",
 		"ended as",
 	},
 	{
@@ -98,7 +98,7 @@ var faults = []planted{
 	{
 		"a decision is spent before it is stored", "engine/resume.go",
 		"return s, q, s.save(ctx, q)", "if g.byID != nil {\n\t\treturn s, q, nil\n\t}\n\treturn s, q, s.save(ctx, q)",
-		"without a stored approval|it is not stored",
+		"without a stored approval|it is not stored|which was cut off",
 	},
 	{
 		"a decision on what was seen is taken on what is there", "engine/resume.go",
@@ -117,7 +117,7 @@ var faults = []planted{
 	},
 	{
 		"a replay ignores the arguments", "engine/nodestate.go",
-		"old.Tool == name && old.Digest == p.body.Digest", "old.Tool == name",
+		"old.Tool == p.tool.Name && old.Digest == p.body.Digest", "old.Tool == p.tool.Name",
 		"has the result",
 	},
 	{
@@ -128,7 +128,7 @@ var faults = []planted{
 	{
 		"finished calls are not replayed", "engine/nodestate.go",
 		"ok && old.Finished() {", "ok && old.Finished() && false {",
-		"which is done, runs again",
+		"which is done, runs again|which is not open",
 	},
 	{
 		"an approval is not bound to the arguments", "engine/nodestate.go",
@@ -138,12 +138,17 @@ var faults = []planted{
 	{
 		"an approval is not bound to the call", "engine/nodestate.go",
 		"if d.ID != p.id() || d.Base != n.s.base || d.Digest != p.body.Digest {", "if d.Base != n.s.base || d.Digest != p.body.Digest {",
-		"without a stored approval",
+		"without a stored approval|for a decision",
 	},
 	{
 		"what is denied runs", "engine/nodestate.go",
-		"return &DeniedError{Tool: p.tool.Name, By: d.By, Note: d.Note}", "return nil",
+		"return false, &DeniedError{Tool: p.tool.Name, By: d.By, Note: d.Note}", "return true, nil",
 		"had decided: deny",
+	},
+	{
+		"what is denied at once runs", "engine/approver.go",
+		"\t\terr = p.body.Denied.err()\n", "",
+		"without a stored approval",
 	},
 	{
 		"calls in doubt run again without a decision", "engine/recover.go",
@@ -162,8 +167,13 @@ var faults = []planted{
 	},
 	{
 		"an approval of a call that did not run is dropped", "engine/superstep.go",
-		"d.Type == DecideApprove && ran[d.ID]", "d.Type == DecideApprove",
+		"d.Type == DecideApprove && slices.ContainsFunc(outcomes, func(o outcome) bool { return o.state.ran[d.ID] })", "d.Type == DecideApprove",
 		"which is not open",
+	},
+	{
+		"half of a run that came and went is read", "engine/verify.go",
+		"after == before && (l.life == after || try == lives)", "after == before",
+		"does not verify|finds gap",
 	},
 	{
 		"half of a resolution is read", "engine/chain.go",
