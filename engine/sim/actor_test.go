@@ -196,8 +196,6 @@ func (a *actor) operate() {
 	run := a.anyRun()
 	p, err := engine.MakePlan(a.ctx, a.store, keys, key(run))
 	switch {
-	case errors.Is(err, engine.ErrCheckpointNotFound):
-		return
 	case err != nil:
 		return
 	case a.sim.mix.deletes && a.rng.IntN(3) == 0:

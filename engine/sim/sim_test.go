@@ -57,13 +57,7 @@ var keys = func() *seal.Keyring {
 func TestSimulation(t *testing.T) {
 	if *oneSeed != 0 {
 		s := simulate(t, *oneSeed)
-		t.Logf("seed %d\n%s", s.seed, strings.Join(s.lines(), "\n"))
-		for _, r := range s.runs {
-			for i, b := range r.bodies {
-				t.Logf("step %d base %d segment %d %s frontier %v waiting %+v decisions %+v", i, r.rows[i].Base, r.rows[i].Segment, r.rows[i].Status, b.Frontier, b.Waiting, b.Decisions)
-			}
-		}
-		t.Logf("%+v", s.flow)
+		t.Logf("seed %d, flow %+v\n%s\n%s", s.seed, s.flow, strings.Join(s.lines(), "\n"), strings.Join(s.stored(), "\n"))
 		if s.bad != "" {
 			t.Errorf("seed %d: %s", s.seed, s.bad)
 		}
@@ -96,6 +90,25 @@ func TestSimulation(t *testing.T) {
 
 func tail(lines []string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// stored is what the model has of the runs, for people.
+func (s *sim) stored() []string {
+	var out []string
+	for _, name := range runNames[:s.mix.runs] {
+		r := s.run(name)
+		for i, b := range r.bodies {
+			line := fmt.Sprintf("run %s step %d, base %d, segment %d, %s at %v", name, i, r.rows[i].Base, r.rows[i].Segment, r.rows[i].Status, b.Frontier)
+			for _, w := range b.Waiting {
+				line += " waits for " + w.ID
+			}
+			for _, d := range b.Decisions {
+				line += fmt.Sprintf(" %s %s by %s", d.Type, d.ID, d.By)
+			}
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // simulate runs one seed in a bubble with a clock of its own.
