@@ -240,7 +240,7 @@ func simulateWith(t *testing.T, root string, replace map[string]string, seeds st
 	if err := os.WriteFile(overlay, list, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-run", "^TestSimulation$", "-count=1", "./engine/sim", "-sim.seeds", seeds)
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-run", "^TestSimulation$", "-count=1", "-vet=off", "./engine/sim", "-sim.seeds", seeds)
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	return string(out), err
