@@ -55,11 +55,10 @@ type Header struct {
 
 const magic = "flowtui"
 
-// message returns the bytes before the payload: the magic, the format, the key
+// appendMessage appends the bytes before the payload: the magic, the format, the key
 // id and every field in the order of Header, each with a 4-byte length, then
 // the payload's length in 8 bytes. All numbers are big endian.
-func (h Header) message(keyID string, payload int) []byte {
-	b := make([]byte, 0, 512)
+func (h Header) appendMessage(b []byte, keyID string, payload int) []byte {
 	b = append(b, magic...)
 	b = append(b, Format)
 	text := func(s string) {

@@ -9,6 +9,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"sync"
 )
 
 // MinKeyBytes is the length that a checkpoint key must have.
@@ -31,8 +33,15 @@ type Signature struct {
 
 // Key is a checkpoint key. It never prints its secret.
 type Key struct {
-	id      string
-	derived map[Kind][]byte
+	id   string
+	macs map[Kind]*sync.Pool // of *macer
+}
+
+// macer makes one MAC at a time under the key of one kind. Making a new one
+// hashes the key again, and costs as much as a small record.
+type macer struct {
+	hash.Hash
+	header []byte
 }
 
 // NewKey derives a key from a secret of at least MinKeyBytes bytes.
@@ -40,13 +49,13 @@ func NewKey(secret []byte) (Key, error) {
 	if len(secret) < MinKeyBytes {
 		return Key{}, fmt.Errorf("checkpoint key has %d bytes, at least %d are needed", len(secret), MinKeyBytes)
 	}
-	k := Key{derived: map[Kind][]byte{}}
+	k := Key{macs: map[Kind]*sync.Pool{}}
 	for _, kind := range kinds {
 		d, err := derive(secret, "flowtui/v1/"+string(kind), sha256.Size)
 		if err != nil {
 			return Key{}, err
 		}
-		k.derived[kind] = d
+		k.macs[kind] = &sync.Pool{New: func() any { return &macer{Hash: hmac.New(sha256.New, d)} }}
 	}
 	id, err := derive(secret, "flowtui/v1/key-id", 8)
 	if err != nil {
@@ -73,11 +82,19 @@ func (k Key) String() string { return "key " + k.id }
 // GoString names the key without its secret.
 func (k Key) GoString() string { return "seal.Key(" + k.id + ")" }
 
+// mac is nil for a kind that has no key.
 func (k Key) mac(h Header, payload []byte) []byte {
-	m := hmac.New(sha256.New, k.derived[h.Kind])
-	m.Write(h.message(k.id, len(payload)))
+	pool, ok := k.macs[h.Kind]
+	if !ok {
+		return nil
+	}
+	m := pool.Get().(*macer)
+	defer pool.Put(m)
+	m.Reset()
+	m.header = h.appendMessage(m.header[:0], k.id, len(payload))
+	m.Write(m.header)
 	m.Write(payload)
-	return m.Sum(nil)
+	return m.Sum(make([]byte, 0, sha256.Size))
 }
 
 // Keyring holds the key that signs and older ones that only check. A nil
@@ -174,7 +191,11 @@ func (r *Keyring) Sign(h Header, payload []byte) (Signature, error) {
 	if r == nil {
 		return Signature{}, ErrNoKey
 	}
-	return Signature{Format: Format, KeyID: r.signer.id, MAC: r.signer.mac(h, payload)}, nil
+	mac := r.signer.mac(h, payload)
+	if mac == nil {
+		return Signature{}, fmt.Errorf("no record is of kind %q", h.Kind)
+	}
+	return Signature{Format: Format, KeyID: r.signer.id, MAC: mac}, nil
 }
 
 // Check returns nil for a sound record, else one of ErrNoKey, ErrUnknownKey,
