@@ -247,7 +247,7 @@ func (s *session) buildCalls(list []pendingCall, now time.Time) ([]stores.Call, 
 func chainCalls(r *Runner, place stores.Place, segment, n int64, prev []byte, list []pendingCall, now time.Time) ([]stores.Call, error) {
 	var out []stores.Call
 	for _, p := range list {
-		payload, err := marshal(p.body)
+		payload, err := p.body.payload()
 		if err != nil {
 			return nil, err
 		}

@@ -26,6 +26,7 @@ type session struct {
 	state               State
 	frontier            []string
 	visits              map[string]int64
+	order               []string // the keys of visits, sorted
 	decisions           []Decision
 	supersteps          int64
 	asked               []Waiting // what the run was paused for before
@@ -93,7 +94,7 @@ func (s *session) save(ctx context.Context, q saveRequest) error {
 // build makes the rows of a save.
 func (s *session) build(q saveRequest) (stores.Save, error) {
 	now := s.r.clock.now()
-	state, err := marshal(map[string]any(s.state))
+	state, err := appendValue(nil, map[string]any(s.state))
 	if err != nil {
 		return stores.Save{}, err
 	}
@@ -116,7 +117,7 @@ func (s *session) build(q saveRequest) (stores.Save, error) {
 		return w, err
 	}
 	c.Events = s.events + int64(len(w.Events))
-	if c.Payload, err = marshal(b); err != nil {
+	if c.Payload, err = b.payload(s.visited(q.nodes)); err != nil {
 		return w, err
 	}
 	c.Size, c.Prev = int64(len(c.Payload)), s.lastMAC
@@ -135,7 +136,7 @@ func (s *session) buildHead(c stores.Checkpoint, b Checkpoint) (stores.Head, err
 	}
 	h.Prev = c.MAC
 	var err error
-	if h.Payload, err = marshal(b.summary()); err != nil {
+	if h.Payload, err = b.summary().payload(); err != nil {
 		return h, err
 	}
 	h.Seal, err = sign(s.r.keys, headHeader(h), h.Payload)
@@ -143,18 +144,15 @@ func (s *session) buildHead(c stores.Checkpoint, b Checkpoint) (stores.Head, err
 }
 
 func (s *session) buildEvents(c stores.Checkpoint, q saveRequest, now time.Time) ([]stores.Event, error) {
-	saved := map[string]any{"kind": c.Kind, "step": c.Step, "status": c.Status}
+	saved := savedEvent{Kind: c.Kind, Step: c.Step, Status: c.Status}
 	if c.Kind == KindLoop {
-		saved["stage"] = s.stage(q)
+		stage := s.stage(q)
+		saved.Stage = &stage
 	} else {
-		saved["flow"] = c.Flow
+		saved.Flow = c.Flow
 	}
-	var unreplayed []string
 	for _, n := range q.nodes {
-		unreplayed = append(unreplayed, n.Unreplayed...)
-	}
-	if len(unreplayed) > 0 {
-		saved["unreplayed"] = unreplayed
+		saved.Unreplayed = append(saved.Unreplayed, n.Unreplayed...)
 	}
 	list := append([]newEvent{{EventSaved, saved}}, q.events...)
 	return s.chainEvents(c.Step, list, now)
@@ -181,7 +179,7 @@ func chainEvents(r *Runner, p stores.Place, step, n int64, prev []byte, list []n
 	var out []stores.Event
 	for _, ne := range list {
 		n++
-		payload, err := marshal(ne.data)
+		payload, err := eventPayload(ne.data)
 		if err != nil {
 			return nil, err
 		}

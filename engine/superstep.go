@@ -63,12 +63,7 @@ func (s *session) superstep(ctx context.Context) (saveRequest, error) {
 	if s.supersteps >= s.g.maxSteps {
 		return s.fail(nil, Failure{Message: fmt.Sprintf("more than %d supersteps: the flow may be looping", s.g.maxSteps)}), nil
 	}
-	outcomes := make([]outcome, len(s.frontier))
-	var wg sync.WaitGroup
-	for i, id := range s.frontier {
-		wg.Go(func() { outcomes[i] = s.runNode(ctx, id) })
-	}
-	wg.Wait()
+	outcomes := s.runFrontier(ctx)
 	if err := s.stopped(); err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 			err = s.stoppedBy(context.Cause(ctx))
@@ -86,6 +81,19 @@ func (s *session) superstep(ctx context.Context) (saveRequest, error) {
 		return q, nil
 	}
 	return s.finished(outcomes), nil
+}
+
+func (s *session) runFrontier(ctx context.Context) []outcome {
+	if len(s.frontier) == 1 { // needs no goroutine
+		return []outcome{s.runNode(ctx, s.frontier[0])}
+	}
+	outcomes := make([]outcome, len(s.frontier))
+	var wg sync.WaitGroup
+	for i, id := range s.frontier {
+		wg.Go(func() { outcomes[i] = s.runNode(ctx, id) })
+	}
+	wg.Wait()
+	return outcomes
 }
 
 func (s *session) runNode(ctx context.Context, id string) (o outcome) {
@@ -120,6 +128,9 @@ func (s *session) runNode(ctx context.Context, id string) (o outcome) {
 
 // exact turns a node's update into JSON values, or says what cannot be kept.
 func exact(u State) (State, error) {
+	if len(u) == 0 {
+		return State{}, nil
+	}
 	raw, err := Seal(map[string]any(u))
 	if err != nil {
 		return nil, fmt.Errorf("the update cannot be kept: %w", err)
@@ -222,14 +233,10 @@ func (s *session) finished(outcomes []outcome) saveRequest {
 	if err != nil {
 		return s.fail(runs(outcomes), Failure{Message: validText(err.Error())})
 	}
-	visits := map[string]int64{}
-	for id, n := range s.visits {
-		visits[id] = n
-	}
 	for _, id := range s.frontier {
-		visits[id]++
+		s.visits[id]++
 	}
-	s.state, s.frontier, s.visits, s.decisions, s.log = state, next, visits, nil, nil
+	s.state, s.frontier, s.decisions, s.log = state, next, nil, nil
 	q := saveRequest{status: stores.StatusRunning, base: s.step + 1, nodes: runs(outcomes)}
 	if len(next) == 0 {
 		q.status = stores.StatusDone

@@ -29,8 +29,13 @@ func Seal(v any) (json.RawMessage, error) {
 	if len(raw) > MaxValueBytes {
 		return nil, fmt.Errorf("it has %d bytes, at most %d are kept", len(raw), MaxValueBytes)
 	}
-	if _, err := DecodeValue(raw); err != nil {
+	if err := checkText(raw); err != nil {
 		return nil, err
+	}
+	if !json.Valid(raw) { // it is nested too deep to be read again
+		if _, err := DecodeValue(raw); err != nil {
+			return nil, err
+		}
 	}
 	return raw, nil
 }

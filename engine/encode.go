@@ -1,0 +1,246 @@
+package engine
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// The encoders of this file give the same bytes as marshal, for what is written
+// at every save: encoding/json would sort the keys of every map by reflection,
+// and read a state a second time to embed it. What is rare is left to marshal.
+
+// object is a JSON object in the making. The first error stays.
+type object struct {
+	b   []byte
+	err error
+}
+
+func newObject(size int) *object { return &object{b: append(make([]byte, 0, size), '{')} }
+
+func (o *object) end() (json.RawMessage, error) { return append(o.b, '}'), o.err }
+
+// key begins a field; it must need no escapes.
+func (o *object) key(k string) *object {
+	if len(o.b) > 1 {
+		o.b = append(o.b, ',')
+	}
+	o.b = append(o.b, '"')
+	o.b = append(o.b, k...)
+	o.b = append(o.b, '"', ':')
+	return o
+}
+
+func (o *object) raw(k string, v json.RawMessage) { o.key(k).b = append(o.b, v...) }
+
+func (o *object) number(k string, n int64) { o.key(k).b = strconv.AppendInt(o.b, n, 10) }
+
+func (o *object) text(k, v string) {
+	o.key(k).add(func(b []byte) ([]byte, error) { return appendText(b, v) })
+}
+
+func (o *object) texts(k string, v []string) {
+	o.key(k).add(func(b []byte) ([]byte, error) { return appendList(b, v, appendText) })
+}
+
+func (o *object) time(k string, t time.Time) {
+	o.key(k).b = append(o.b, '"')
+	o.add(t.AppendText)
+	o.b = append(o.b, '"')
+}
+
+// other is any field that is rare.
+func (o *object) other(k string, v any) {
+	o.key(k).add(func(b []byte) ([]byte, error) { return appendOther(b, v) })
+}
+
+func (o *object) add(f func(b []byte) ([]byte, error)) {
+	b, err := f(o.b)
+	if err != nil {
+		if o.err == nil {
+			o.err = err
+		}
+		return
+	}
+	o.b = b
+}
+
+func appendOther(b []byte, v any) ([]byte, error) {
+	raw, err := marshal(v)
+	return append(b, raw...), err
+}
+
+// appendText writes plain ASCII as it is.
+func appendText(b []byte, s string) ([]byte, error) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return appendOther(b, s)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"'), nil
+}
+
+func appendList[T any](b []byte, list []T, item func([]byte, T) ([]byte, error)) (_ []byte, err error) {
+	if list == nil {
+		return append(b, "null"...), nil
+	}
+	b = append(b, '[')
+	for i, v := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = item(b, v); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
+}
+
+// appendMap writes a map whose keys are given in order.
+func appendMap[T any](b []byte, m map[string]T, keys []string, value func([]byte, T) ([]byte, error)) (_ []byte, err error) {
+	if m == nil {
+		return append(b, "null"...), nil
+	}
+	b = append(b, '{')
+	for i, k := range keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = appendText(b, k); err != nil {
+			return nil, err
+		}
+		if b, err = value(append(b, ':'), m[k]); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// appendValue writes a value of a state.
+func appendValue(b []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		return appendMap(b, v, slices.Sorted(maps.Keys(v)), appendValue)
+	case []any:
+		return appendList(b, v, appendValue)
+	case string:
+		return appendText(b, v)
+	}
+	return appendOther(b, v)
+}
+
+func appendCount(b []byte, n int64) ([]byte, error) { return strconv.AppendInt(b, n, 10), nil }
+
+// payload encodes a checkpoint. visited are the keys of its visits, sorted.
+func (b Checkpoint) payload(visited []string) (json.RawMessage, error) {
+	o := newObject(len(b.State) + 16*len(b.Visits) + 512)
+	o.raw("state", b.State)
+	o.texts("frontier", b.Frontier)
+	o.key("visits").add(func(to []byte) ([]byte, error) { return appendMap(to, b.Visits, visited, appendCount) })
+	o.number("supersteps", b.Supersteps)
+	if len(b.Waiting) > 0 {
+		o.other("waiting", b.Waiting)
+	}
+	if len(b.Decisions) > 0 {
+		o.other("decisions", b.Decisions)
+	}
+	if b.Error != nil {
+		o.other("error", b.Error)
+	}
+	if len(b.Nodes) > 0 {
+		o.key("nodes").add(func(to []byte) ([]byte, error) { return appendList(to, b.Nodes, appendNodeRun) })
+	}
+	if len(b.Log) > 0 {
+		o.other("log", b.Log)
+	}
+	o.text("worker", b.Worker)
+	return o.end()
+}
+
+// visited returns the nodes in visits, sorted. They only become more: those
+// that have just run are sorted in.
+func (s *session) visited(ran []NodeRun) []string {
+	for _, n := range ran {
+		at, known := slices.BinarySearch(s.order, n.Node)
+		if _, counted := s.visits[n.Node]; counted && !known {
+			s.order = slices.Insert(s.order, at, n.Node)
+		}
+	}
+	if len(s.order) != len(s.visits) {
+		s.order = slices.Sorted(maps.Keys(s.visits))
+	}
+	return s.order
+}
+
+func appendNodeRun(b []byte, n NodeRun) ([]byte, error) {
+	if n.Error != "" || len(n.Replayed) > 0 || len(n.Unreplayed) > 0 {
+		return appendOther(b, n)
+	}
+	o := newObject(128)
+	o.text("node", n.Node)
+	o.time("started", n.Started)
+	o.time("ended", n.Ended)
+	raw, err := o.end()
+	return append(b, raw...), err
+}
+
+func (h HeadBody) payload() (json.RawMessage, error) {
+	if len(h.Waiting) > 0 || h.Stored != 0 || h.Error != "" || h.Denied != nil || h.Worker == "" {
+		return marshal(h)
+	}
+	o := newObject(128)
+	o.texts("at", h.At)
+	o.text("worker", h.Worker)
+	return o.end()
+}
+
+func (c callBody) payload() (json.RawMessage, error) {
+	if c.Failed || c.Error != "" || c.Denied != nil || c.Why != "" || c.NotRun || c.Note != "" || c.Event != 0 {
+		return marshal(c)
+	}
+	o := newObject(len(c.Args) + len(c.Result) + 160)
+	if len(c.Args) > 0 {
+		o.raw("args", c.Args)
+	}
+	o.text("digest", c.Digest)
+	if len(c.Result) > 0 {
+		o.raw("result", c.Result)
+	}
+	o.text("by", c.By)
+	return o.end()
+}
+
+// savedEvent is the data of EventSaved.
+type savedEvent struct {
+	Flow       string        `json:"flow,omitempty"` // of a flow
+	Kind       string        `json:"kind"`
+	Stage      *string       `json:"stage,omitempty"` // of a loop
+	Status     stores.Status `json:"status"`
+	Step       int64         `json:"step"`
+	Unreplayed []string      `json:"unreplayed,omitempty"`
+}
+
+func (e savedEvent) payload() (json.RawMessage, error) {
+	if e.Flow == "" || e.Stage != nil || len(e.Unreplayed) > 0 {
+		return marshal(e)
+	}
+	o := newObject(128)
+	o.text("flow", e.Flow)
+	o.text("kind", e.Kind)
+	o.text("status", string(e.Status))
+	o.number("step", e.Step)
+	return o.end()
+}
+
+func eventPayload(data any) (json.RawMessage, error) {
+	if e, ok := data.(savedEvent); ok {
+		return e.payload()
+	}
+	return marshal(data)
+}
