@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/flowtui/flowtui/stores"
@@ -102,20 +103,19 @@ func appendList[T any](b []byte, list []T, item func([]byte, T) ([]byte, error))
 	return append(b, ']'), nil
 }
 
-// appendMap writes a map whose keys are given in order.
-func appendMap[T any](b []byte, m map[string]T, keys []string, value func([]byte, T) ([]byte, error)) (_ []byte, err error) {
+func appendMap(b []byte, m map[string]any) (_ []byte, err error) {
 	if m == nil {
 		return append(b, "null"...), nil
 	}
 	b = append(b, '{')
-	for i, k := range keys {
+	for i, k := range slices.Sorted(maps.Keys(m)) {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		if b, err = appendText(b, k); err != nil {
 			return nil, err
 		}
-		if b, err = value(append(b, ':'), m[k]); err != nil {
+		if b, err = appendValue(append(b, ':'), m[k]); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +126,7 @@ func appendMap[T any](b []byte, m map[string]T, keys []string, value func([]byte
 func appendValue(b []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case map[string]any:
-		return appendMap(b, v, slices.Sorted(maps.Keys(v)), appendValue)
+		return appendMap(b, v)
 	case []any:
 		return appendList(b, v, appendValue)
 	case string:
@@ -135,14 +135,12 @@ func appendValue(b []byte, v any) ([]byte, error) {
 	return appendOther(b, v)
 }
 
-func appendCount(b []byte, n int64) ([]byte, error) { return strconv.AppendInt(b, n, 10), nil }
-
-// payload encodes a checkpoint. visited are the keys of its visits, sorted.
-func (b Checkpoint) payload(visited []string) (json.RawMessage, error) {
-	o := newObject(len(b.State) + 16*len(b.Visits) + 512)
+// payload encodes a checkpoint. visits are its Visits as JSON.
+func (b Checkpoint) payload(visits json.RawMessage) (json.RawMessage, error) {
+	o := newObject(len(b.State) + len(visits) + 512)
 	o.raw("state", b.State)
 	o.texts("frontier", b.Frontier)
-	o.key("visits").add(func(to []byte) ([]byte, error) { return appendMap(to, b.Visits, visited, appendCount) })
+	o.raw("visits", visits)
 	o.number("supersteps", b.Supersteps)
 	if len(b.Waiting) > 0 {
 		o.other("waiting", b.Waiting)
@@ -163,19 +161,57 @@ func (b Checkpoint) payload(visited []string) (json.RawMessage, error) {
 	return o.end()
 }
 
-// visited returns the nodes in visits, sorted. They only become more: those
-// that have just run are sorted in.
-func (s *session) visited(ran []NodeRun) []string {
+// visitList is a copy of a run's visits in the order in which they are written.
+type visitList struct {
+	nodes []visit
+	b     []byte
+}
+
+type visit struct {
+	node  string
+	field []byte // ,"node":count
+}
+
+// encode writes visits. Between two saves only the nodes that have run are
+// counted, so only those are looked up.
+func (l *visitList) encode(visits map[string]int64, ran []NodeRun) (json.RawMessage, error) {
 	for _, n := range ran {
-		at, known := slices.BinarySearch(s.order, n.Node)
-		if _, counted := s.visits[n.Node]; counted && !known {
-			s.order = slices.Insert(s.order, at, n.Node)
+		if err := l.count(n.Node, visits); err != nil {
+			return nil, err
 		}
 	}
-	if len(s.order) != len(s.visits) {
-		s.order = slices.Sorted(maps.Keys(s.visits))
+	if len(l.nodes) != len(visits) { // a worker that has just taken the run over
+		l.nodes = nil
+		for _, id := range slices.Sorted(maps.Keys(visits)) {
+			if err := l.count(id, visits); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return s.order
+	if len(l.nodes) == 0 {
+		return json.RawMessage("{}"), nil
+	}
+	l.b = l.b[:0]
+	for _, v := range l.nodes {
+		l.b = append(l.b, v.field...)
+	}
+	l.b[0] = '{'
+	l.b = append(l.b, '}')
+	return l.b, nil
+}
+
+func (l *visitList) count(id string, visits map[string]int64) error {
+	n, counted := visits[id]
+	if !counted {
+		return nil
+	}
+	at, known := slices.BinarySearchFunc(l.nodes, id, func(v visit, id string) int { return strings.Compare(v.node, id) })
+	if !known {
+		l.nodes = slices.Insert(l.nodes, at, visit{node: id})
+	}
+	field, err := appendText(append(l.nodes[at].field[:0], ','), id)
+	l.nodes[at].field = strconv.AppendInt(append(field, ':'), n, 10)
+	return err
 }
 
 func appendNodeRun(b []byte, n NodeRun) ([]byte, error) {

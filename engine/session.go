@@ -26,7 +26,7 @@ type session struct {
 	state               State
 	frontier            []string
 	visits              map[string]int64
-	order               []string // the keys of visits, sorted
+	visited             visitList
 	decisions           []Decision
 	supersteps          int64
 	asked               []Waiting // what the run was paused for before
@@ -117,7 +117,11 @@ func (s *session) build(q saveRequest) (stores.Save, error) {
 		return w, err
 	}
 	c.Events = s.events + int64(len(w.Events))
-	if c.Payload, err = b.payload(s.visited(q.nodes)); err != nil {
+	visits, err := s.visited.encode(s.visits, q.nodes)
+	if err != nil {
+		return w, err
+	}
+	if c.Payload, err = b.payload(visits); err != nil {
 		return w, err
 	}
 	c.Size, c.Prev = int64(len(c.Payload)), s.lastMAC
