@@ -11,7 +11,9 @@
 // write lock first (BEGIN IMMEDIATE), so they wait for other writers instead
 // of failing, and with synchronous=FULL a save that returned survives a power
 // cut. Once a transaction has begun it is not interrupted, so its outcome is
-// known; only a disk that fails during the commit gives ErrUnknown. The
+// known; only a disk that fails during the commit gives ErrUnknown. What the
+// connection has written it need not read again while SQLite's count of changes
+// says, inside the transaction, that nobody else has written. The
 // connection opens at the first write: attaching writes nothing. Close folds
 // the -wal file into the main file, so a store at rest is a single file.
 //

@@ -31,7 +31,7 @@ func (r *row) expiry(p **stores.Lease, now time.Time) column {
 
 const selectLease = `SELECT holder, expires FROM leases WHERE owner = ? AND run = ?`
 
-func (s *Store) scanLease(rows *sql.Rows, err error) (*stores.Lease, error) {
+func (s *Store) scanLease(rows scanner, err error) (*stores.Lease, error) {
 	now := s.opts.Clock()
 	l, err := one(collect(rows, err, func(r *row, l **stores.Lease) []any {
 		return []any{r.holder(l), r.expiry(l, now)}

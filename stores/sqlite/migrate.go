@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -46,7 +47,7 @@ func migrations() []string {
 // migrate brings the tables to Version, within the caller's transaction, and
 // gives a new store its id.
 func migrate(ctx context.Context, q querier, now time.Time) error {
-	found, err := inspect(ctx, q)
+	found, err := inspect(q.QueryContext(ctx, selectContents))
 	if err != nil {
 		return err
 	}
@@ -86,15 +87,23 @@ type contents struct {
 	triggers    int64
 }
 
-func inspect(ctx context.Context, q querier) (c contents, err error) {
-	err = q.QueryRowContext(ctx, `SELECT
-		(SELECT application_id FROM pragma_application_id),
-		(SELECT user_version FROM pragma_user_version),
-		(SELECT count(*) FROM sqlite_schema),
-		EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'),
-		(SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view'))`,
-	).Scan(&c.application, &c.version, &c.tables, &c.meta, &c.triggers)
-	return c, err
+const selectContents = `SELECT
+	(SELECT application_id FROM pragma_application_id),
+	(SELECT user_version FROM pragma_user_version),
+	(SELECT count(*) FROM sqlite_schema),
+	EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'),
+	(SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view'))`
+
+// inspect reads the row of selectContents.
+func inspect(rows scanner, err error) (c contents, _ error) {
+	if err != nil {
+		return c, err
+	}
+	defer rows.Close()
+	if rows.Next() {
+		err = rows.Scan(&c.application, &c.version, &c.tables, &c.meta, &c.triggers)
+	}
+	return c, errors.Join(err, rows.Err())
 }
 
 // empty reports a database that nobody uses yet.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"bytes"
-	"database/sql"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -140,7 +139,7 @@ func typeName(v any) string {
 // collect scans all rows. bind gives the columns that fill *into; finish keeps
 // the reason of a bad row. Rows that were read before an error are returned
 // with it.
-func collect[T any](rows *sql.Rows, err error, bind func(r *row, into *T) []any, finish func(into *T, bad string)) ([]T, error) {
+func collect[T any](rows scanner, err error, bind func(r *row, into *T) []any, finish func(into *T, bad string)) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -26,9 +26,11 @@ func save(t tx, w stores.Save) error {
 	if err := c.Follows(last); err != nil {
 		return err
 	}
-	if err := t.insert(insertCheckpoint, checkpointArgs(c)...); err != nil {
+	args := checkpointArgs(c)
+	if err := t.insert(insertCheckpoint, args...); err != nil {
 		return err
 	}
+	*t.own = effect{complete: true, saved: t.w.asRead(args)}
 	for _, call := range w.Calls {
 		if err := call.MayRecord(&c); err != nil {
 			return err
@@ -40,11 +42,7 @@ func save(t tx, w stores.Save) error {
 	if err := addEvents(t, w.Events); err != nil {
 		return err
 	}
-	h := w.Head
-	if h.Open, err = openCalls(t, c); err != nil {
-		return err
-	}
-	if err := t.insert(upsertHead, headArgs(h)...); err != nil {
+	if err := t.insert(upsertHead, headArgs(w.Head)...); err != nil {
 		return err
 	}
 	if w.Graph != nil {
@@ -56,18 +54,25 @@ func save(t tx, w stores.Save) error {
 // newest returns the run's newest checkpoint without its payload, or nil when
 // there is no such run. What cannot be read cannot be followed.
 func newest(t tx, k stores.Key) (*stores.Checkpoint, error) {
-	rows, err := t.query(`SELECT `+checkpointColumns+`, octet_length(payload), NULL FROM checkpoints
-		WHERE owner = ? AND run = ? ORDER BY step DESC LIMIT 1`, k.Owner, k.Run)
-	c, err := one(collect(rows, err, bindCheckpoint(false), finishCheckpoint))
-	switch {
-	case errors.Is(err, stores.ErrNotFound):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case c.Bad != "":
+	c, known := t.w.newest[k]
+	if !known {
+		var err error
+		if c, err = readNewest(t, k); errors.Is(err, stores.ErrNotFound) {
+			return nil, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	if c.Bad != "" {
 		return nil, fmt.Errorf("%w: the newest checkpoint cannot be read: %s", stores.ErrUnreadable, c.Bad)
 	}
 	return &c, nil
+}
+
+func readNewest(t tx, k stores.Key) (stores.Checkpoint, error) {
+	rows, err := t.query(`SELECT `+checkpointColumns+`, octet_length(payload), NULL FROM checkpoints
+		WHERE owner = ? AND run = ? ORDER BY step DESC LIMIT 1`, k.Owner, k.Run)
+	return one(collect(rows, err, bindCheckpoint(false), finishCheckpoint))
 }
 
 func addEvents(t tx, events []stores.Event) error {
@@ -77,25 +82,6 @@ func addEvents(t tx, events []stores.Event) error {
 		}
 	}
 	return nil
-}
-
-// openCalls is the value of Head.Open when c is the newest checkpoint.
-func openCalls(t tx, c stores.Checkpoint) (n int64, err error) {
-	if c.Status != stores.StatusRunning {
-		return 0, nil
-	}
-	rows, err := t.query(`SELECT count(*) FROM (
-			SELECT status, idempotent, row_number() OVER (PARTITION BY node, ordinal ORDER BY segment DESC, n DESC) AS age
-			FROM calls INDEXED BY calls_step WHERE owner = ? AND run = ? AND step = ?)
-		WHERE age = 1 AND idempotent = 0 AND status IN ('started', 'unrecordable')`, c.Owner, c.Run, c.Base)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	if rows.Next() {
-		err = rows.Scan(&n)
-	}
-	return n, errors.Join(err, rows.Err())
 }
 
 // RecordCall implements stores.Store.
@@ -115,33 +101,28 @@ func record(t tx, w stores.CallWrite) error {
 	if err := w.Call.MayRecord(last); err != nil {
 		return err
 	}
-	before, err := recorded(t, w.Call)
-	if err != nil {
+	t.own.complete = true
+	if err := countOpen(t, w.Call, last); err != nil {
 		return err
 	}
 	if err := t.insert(insertCall, callArgs(w.Call)...); err != nil {
 		return err
 	}
-	if err := addEvents(t, w.Events); err != nil {
-		return err
-	}
-	// One call changes Open by one at most. Counting all calls of the step for
-	// each record would make a step of many calls slow.
-	h := stores.Head{Status: last.Status, Base: last.Base}
-	change := stores.OpenCalls(h, append(before, w.Call)) - stores.OpenCalls(h, before)
-	if change == 0 {
-		return nil
-	}
-	_, err = t.exec(`UPDATE runs SET open = max(0, open + ?) WHERE owner = ? AND run = ?`, change, last.Owner, last.Run)
-	return err
+	return addEvents(t, w.Events)
 }
 
-// recorded returns the newest record of the call that c is about, if any.
-func recorded(t tx, c stores.Call) ([]stores.Call, error) {
-	rows, err := t.query(`SELECT `+callColumns+` FROM calls INDEXED BY calls_step
-		WHERE owner = ? AND run = ? AND step = ? AND node = ? AND ordinal = ?
-		ORDER BY segment DESC, n DESC LIMIT 1`, c.Owner, c.Run, c.Step, c.Node, c.Ordinal)
-	return collect(rows, err, bindCall, finishCall)
+// countOpen brings Head.Open up to date for a record that is about to be
+// inserted. It can change by one: counting all calls of the step for each
+// record would make a step of many calls slow.
+func countOpen(t tx, c stores.Call, last *stores.Checkpoint) error {
+	if last.Status != stores.StatusRunning || c.Step != last.Base {
+		return nil
+	}
+	query := oneLessOpen
+	if stores.OpenCalls(stores.Head{Status: last.Status, Base: last.Base}, []stores.Call{c}) > 0 {
+		query = oneMoreOpen
+	}
+	return t.run(query, c.Owner, c.Run, c.Segment, c.N, c.Step, c.Node, c.Ordinal)
 }
 
 // Delete implements stores.Store. Graphs stay: other runs may share them.

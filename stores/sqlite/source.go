@@ -169,7 +169,7 @@ func (s *Store) open(ctx context.Context, kind kind, now sighting) error {
 	if err != nil {
 		return err
 	}
-	found, err := inspect(ctx, db)
+	found, err := inspect(db.QueryContext(ctx, selectContents))
 	// A store has a rollback journal only while it is being created. One that
 	// was left behind is undone by the first write; there is nothing to see yet.
 	interrupted := code(err) == lib.SQLITE_READONLY_ROLLBACK

@@ -30,7 +30,28 @@ var (
 	insertCheckpoint = insert("checkpoints", checkpointColumns+", payload")
 	insertCall       = insert("calls", callColumns)
 	insertEvent      = insert("events", eventColumns)
-	upsertHead       = upsert(insert("runs", headColumns), headColumns)
+	upsertHead       = upsert(strings.Replace(insert("runs", headColumns), "?, ?)", openCalls+", ?)", 1), headColumns)
+)
+
+// openCalls is the value of Head.Open for a run (?, ?) whose current superstep
+// is ?, or NULL for one that is not running: the calls whose newest record is
+// open.
+const openCalls = `(SELECT count(*) FROM calls AS c INDEXED BY calls_step
+	WHERE c.owner = ? AND c.run = ? AND c.step = ? AND c.idempotent = 0 AND c.status IN ('started', 'unrecordable')
+	AND NOT EXISTS (SELECT 1 FROM calls AS later INDEXED BY calls_step
+		WHERE later.owner = c.owner AND later.run = c.run AND later.step = c.step AND later.node = c.node AND later.ordinal = c.ordinal
+		AND (later.segment, later.n) > (c.segment, c.n)))`
+
+// A call is as open as its newest record. These statements are for a record of
+// run (?, ?), number (?, ?), of call (?, ?, ?), and change nothing when a newer
+// record is there or when the one before says the same.
+const (
+	oneMoreOpen = `UPDATE runs SET open = open + 1 WHERE owner = ? AND run = ?
+		AND NOT coalesce((SELECT (segment, n) > (?, ?) OR idempotent = 0 AND status IN ('started', 'unrecordable')` + newestRecord + `), 0)`
+	oneLessOpen = `UPDATE runs SET open = max(0, open - 1) WHERE owner = ? AND run = ?
+		AND coalesce((SELECT (segment, n) < (?, ?) AND idempotent = 0 AND status IN ('started', 'unrecordable')` + newestRecord + `), 0)`
+	newestRecord = ` FROM calls AS c INDEXED BY calls_step
+		WHERE c.owner = runs.owner AND c.run = runs.run AND c.step = ? AND c.node = ? AND c.ordinal = ? ORDER BY segment DESC, n DESC LIMIT 1`
 )
 
 // upsert replaces every column of the row with the same owner and run.
@@ -71,13 +92,18 @@ func checkpointArgs(c stores.Checkpoint) []any {
 	}, sealArgs(c.Seal), []any{blob(c.Payload)})
 }
 
+// headArgs are for upsertHead, which counts the open calls itself.
 func headArgs(h stores.Head) []any {
+	var current any
+	if h.Status == stores.StatusRunning {
+		current = h.Base
+	}
 	return slices.Concat(placeArgs(h.Place), []any{
 		h.Step, h.Base, h.Segment,
 		h.Kind, h.Flow, h.Digest, string(h.Status),
 		h.User, h.Thread, h.Principal,
 		micro(h.Created), micro(h.Updated),
-	}, sealArgs(h.Seal), []any{h.Open, blob(h.Payload)})
+	}, sealArgs(h.Seal), []any{h.Owner, h.Run, current, blob(h.Payload)})
 }
 
 func bindCall(r *row, c *stores.Call) []any {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -25,7 +26,9 @@ type writer struct {
 	db         *sql.DB
 	conn       *sql.Conn
 	file       os.FileInfo // the database file, to notice that another one took its place
-	statements map[string]*sql.Stmt
+	statements map[string]driver.Stmt
+	values     []driver.NamedValue // of the statement under way
+	known
 }
 
 // gone says that the path no longer names the file that the writer has open:
@@ -36,52 +39,6 @@ func (w *writer) gone(path string) error {
 		return nil
 	}
 	return errors.Join(fmt.Errorf("%w: the file was removed or replaced while it was open", stores.ErrUnavailable), err)
-}
-
-// tx is a write transaction.
-type tx struct {
-	ctx context.Context
-	w   *writer
-}
-
-func (t tx) exec(query string, args ...any) (sql.Result, error) {
-	stmt, err := t.w.prepare(query)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.ExecContext(t.ctx, args...)
-}
-
-// insert writes exactly one row: an insert that a trigger swallowed must not
-// count as kept.
-func (t tx) insert(query string, args ...any) error {
-	res, err := t.exec(query, args...)
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n != 1 {
-		return errors.Join(fmt.Errorf("%w: %d rows were written instead of 1", stores.ErrUnreadable, n), err)
-	}
-	return nil
-}
-
-func (t tx) query(query string, args ...any) (*sql.Rows, error) {
-	stmt, err := t.w.prepare(query)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.QueryContext(t.ctx, args...)
-}
-
-func (w *writer) prepare(query string) (*sql.Stmt, error) {
-	if stmt, ok := w.statements[query]; ok {
-		return stmt, nil
-	}
-	stmt, err := w.conn.PrepareContext(context.Background(), query)
-	if err == nil {
-		w.statements[query] = stmt
-	}
-	return stmt, err
 }
 
 // write runs f in a transaction that takes the write lock first, so it never
@@ -113,31 +70,66 @@ func (s *Store) transact(ctx context.Context, f func(tx) error) error {
 		s.dropWriter()
 		return err
 	}
-	free := context.WithoutCancel(ctx)
-	if _, err := (tx{ctx, w}).exec("BEGIN IMMEDIATE"); err != nil {
-		w.rollback(free) // it may have begun although it reports the end of ctx
-		if primary(code(err)) != lib.SQLITE_BUSY && ctx.Err() == nil {
+	works := false
+	defer func() {
+		if !works {
 			s.dropWriter()
 		}
+	}()
+	err = w.conn.Raw(func(conn any) (err error) {
+		t := tx{ctx: context.WithoutCancel(ctx), w: w, conn: conn, own: &effect{}}
+		defer func() {
+			if !works { // perhaps a panic, after which database/sql closes the connection
+				t.rollback()
+				_ = w.finalize()
+			}
+		}()
+		begun, err := s.transaction(ctx, t, f)
+		works = begun || primary(code(err)) == lib.SQLITE_BUSY || ctx.Err() != nil
 		return err
+	})
+	if err == nil {
+		s.notify()
 	}
-	t := tx{free, w}
-	if err := f(t); err != nil {
-		w.rollback(free)
-		return err
-	}
-	if _, err := t.exec("COMMIT"); err != nil {
-		w.rollback(free)
-		return commitError(err)
-	}
-	s.notify()
-	return nil
+	return err
 }
 
-// rollback ends a failed transaction. Its own error says nothing: after some
-// failures SQLite has rolled back by itself.
-func (w *writer) rollback(ctx context.Context) {
-	_, _ = w.conn.ExecContext(ctx, "ROLLBACK")
+// transaction runs f between BEGIN and COMMIT, and tells whether it got so far.
+func (s *Store) transaction(ctx context.Context, t tx, f func(tx) error) (begun bool, err error) {
+	if err := s.patiently(ctx, func() error { return t.run("BEGIN IMMEDIATE") }); err != nil {
+		return false, err
+	}
+	if err = t.look(); err == nil {
+		err = f(t)
+	}
+	if err != nil {
+		t.rollback()
+		return true, err
+	}
+	if err := s.patiently(t.ctx, func() error { return t.run("COMMIT") }); err != nil {
+		t.rollback()
+		return true, commitError(err)
+	}
+	t.keep()
+	return true, nil
+}
+
+// patiently runs f again while another process holds a lock that it needs. The
+// connection itself does not wait: the driver could only be interrupted by a
+// goroutine per statement that watches ctx.
+func (s *Store) patiently(ctx context.Context, f func() error) error {
+	deadline := time.Now().Add(s.opts.BusyTimeout)
+	for delay := time.Millisecond; ; delay = min(2*delay, 25*time.Millisecond) {
+		err := f()
+		if primary(code(err)) != lib.SQLITE_BUSY || !time.Now().Before(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(delay):
+		}
+	}
 }
 
 // commitError tells a commit that certainly did not happen from one whose
@@ -196,10 +188,10 @@ func (s *Store) connect(ctx context.Context) (*writer, error) {
 		if err != nil {
 			return nil, err
 		}
-		w := &writer{db: db, statements: map[string]*sql.Stmt{}}
+		w := &writer{db: db, statements: map[string]driver.Stmt{}}
 		if w.conn, err = db.Conn(ctx); err == nil {
 			if err = w.migrate(ctx, s.opts.Clock()); err == nil {
-				if w.file, err = os.Stat(s.file); err == nil {
+				if err = w.settle(ctx, s.file); err == nil {
 					return w, nil
 				}
 			}
@@ -217,10 +209,20 @@ func (s *Store) connect(ctx context.Context) (*writer, error) {
 	}
 }
 
+// settle ends the opening of a connection. From now on it does not wait for
+// locks by itself, see patiently.
+func (w *writer) settle(ctx context.Context, file string) (err error) {
+	if w.file, err = os.Stat(file); err != nil {
+		return err
+	}
+	_, err = w.conn.ExecContext(ctx, "PRAGMA busy_timeout = 0")
+	return err
+}
+
 // migrate reads first: another database is not touched, and a store that is up
 // to date is not written to.
 func (w *writer) migrate(ctx context.Context, now time.Time) error {
-	found, err := inspect(ctx, w.conn)
+	found, err := inspect(w.conn.QueryContext(ctx, selectContents))
 	if err != nil {
 		return err
 	}
@@ -240,7 +242,7 @@ func (w *writer) migrate(ctx context.Context, now time.Time) error {
 		}
 	}
 	if err != nil {
-		w.rollback(free)
+		_, _ = w.conn.ExecContext(free, "ROLLBACK") // it says nothing, see tx.rollback
 	}
 	return err
 }
@@ -264,10 +266,30 @@ func (w *writer) close() error {
 	ctx := context.Background()
 	_, _ = w.conn.ExecContext(ctx, "PRAGMA busy_timeout = 100")
 	_, _ = w.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-	for _, stmt := range w.statements {
-		_ = stmt.Close()
+	return errors.Join(w.closeStatements(ctx), w.conn.Close(), w.db.Close())
+}
+
+// closeStatements ends what would keep the file open after the connection.
+func (w *writer) closeStatements(ctx context.Context) error {
+	finalize := func(any) error { return w.finalize() }
+	err := w.conn.Raw(finalize)
+	if !errors.Is(err, sql.ErrConnDone) {
+		return err
 	}
-	return errors.Join(w.conn.Close(), w.db.Close())
+	// The connection went back to the pool, which has no other.
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(conn.Raw(finalize), conn.Close())
+}
+
+func (w *writer) finalize() (err error) {
+	for _, stmt := range w.statements {
+		err = errors.Join(err, stmt.Close())
+	}
+	clear(w.statements)
+	return err
 }
 
 // Prepare implements stores.Preparer.

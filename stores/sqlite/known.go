@@ -1,0 +1,112 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"modernc.org/sqlite"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// known is what a connection knows of the newest checkpoints without reading
+// them: it wrote them, and nobody else has written since. SQLite counts every
+// change of the database, by whomever; while the count is the one of this
+// connection's last commit, the rows are as it left them. It is compared inside
+// the write transaction, so the compare-and-set is as strict as with a read.
+type known struct {
+	newest map[stores.Key]stores.Checkpoint
+	data   uint32 // version of the data at the last commit
+	valid  bool   // data is known
+	schema int64  // version of the schema that was checked, 0 for none
+
+	line struct { // scans a row that was not read
+		row
+		checkpoint stores.Checkpoint
+		columns    []any
+	}
+}
+
+// remembered bounds how many runs are known.
+const remembered = 1000
+
+// effect is what a transaction did to checkpoints.
+type effect struct {
+	complete bool // only what is said here; else nothing is known afterwards
+	saved    *stores.Checkpoint
+}
+
+func (m *known) forget() { clear(m.newest) }
+
+// look finds out, inside a transaction, whether somebody else has written.
+// Whoever it was may have added a trigger, which would change or swallow what
+// is written from now on.
+func (t tx) look() error {
+	w := t.w
+	data, err := t.dataVersion()
+	if err == nil && w.valid && data == w.data {
+		return nil
+	}
+	w.forget()
+	schema, err := t.schemaVersion()
+	if err != nil || schema == w.schema {
+		return err
+	}
+	found, err := inspect(t.query(selectContents))
+	if err == nil {
+		err = found.check()
+	}
+	if err == nil {
+		w.schema = schema
+	}
+	return err
+}
+
+// keep takes over what a transaction did, after its commit.
+func (t tx) keep() {
+	w, e := t.w, *t.own
+	data, err := t.dataVersion()
+	if err != nil || !e.complete || len(w.newest) >= remembered {
+		w.forget()
+	}
+	w.data, w.valid = data, err == nil
+	if err != nil || e.saved == nil {
+		return
+	}
+	if w.newest == nil {
+		w.newest = map[stores.Key]stores.Checkpoint{}
+	}
+	w.newest[e.saved.Key] = *e.saved
+}
+
+// dataVersion changes with every commit, also those of this connection.
+func (t tx) dataVersion() (uint32, error) {
+	c, ok := t.conn.(sqlite.FileControl)
+	if !ok {
+		return 0, fmt.Errorf("the driver's connection is a %T", t.conn)
+	}
+	return c.FileControlDataVersion("main")
+}
+
+func (t tx) schemaVersion() (n int64, err error) {
+	rows, err := t.query("PRAGMA schema_version")
+	return one(collect(rows, err, func(r *row, n *int64) []any { return []any{r.number("schema version", n)} }, func(*int64, string) {}))
+}
+
+// asRead is what a read gives of a checkpoint that was written with args,
+// without its payload: a row that will be bad must not be followed.
+func (m *known) asRead(args []any) *stores.Checkpoint {
+	l := &m.line
+	if l.columns == nil {
+		l.columns = bindCheckpoint(false)(&l.row, &l.checkpoint)
+	}
+	l.bad, l.checkpoint = "", stores.Checkpoint{}
+	for i, v := range args[:len(args)-1] {
+		if n, ok := v.(int); ok {
+			v = int64(n)
+		}
+		l.columns[i].(column)(v)
+	}
+	finishCheckpoint(&l.checkpoint, l.bad)
+	c := l.checkpoint
+	return &c
+}
