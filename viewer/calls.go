@@ -27,8 +27,26 @@ func (s *Service) Calls(ctx context.Context, ref Ref, reveal bool) ([]Call, erro
 	}
 	folded := engine.FoldCalls(rows)
 	g.calls = folded
-	calls := callsOf(folded, s.facts(g), reveal)
+	f := s.facts(g)
+	stored, err := storedDecisions(ctx, a, k, g)
+	if err == nil {
+		err = s.decided(ctx, a, k, &f, folded, stored)
+	}
+	if err != nil {
+		return nil, err
+	}
+	calls := callsOf(folded, f, reveal)
 	return out(s, calls, reveal), nil
+}
+
+// storedDecisions reads the newest checkpoint when the run's list entry says
+// that it holds decisions.
+func storedDecisions(ctx context.Context, a *attachment, k stores.Key, g glimpse) ([]engine.Decision, error) {
+	if g.body.Stored == 0 {
+		return nil, nil
+	}
+	b, err := newestBody(ctx, a, k)
+	return b.Decisions, err
 }
 
 func callsOf(list []engine.CallInfo, f facts, reveal bool) []Call {
@@ -48,6 +66,7 @@ func callOf(c engine.CallInfo, f facts, reveal bool) Call {
 		Started: moment(c.Started), Ended: moment(c.Ended),
 	}
 	v.InDoubt = c.Doubtful() && c.Step == f.base && f.inDoubt()
+	v.State = f.stateOf(c, v.InDoubt)
 	switch {
 	case v.InDoubt:
 		v.Why = doubtOn(c, "it")
@@ -57,6 +76,8 @@ func callOf(c engine.CallInfo, f facts, reveal bool) Call {
 		v.Why = "an operator said that it did not run"
 	case c.Status == stores.CallResolved:
 		v.Why = "an operator said what it returned"
+	case c.Status == stores.CallPending:
+		v.Why = f.decidedBy(c)
 	default:
 		v.Why = c.Why
 	}

@@ -30,6 +30,9 @@ type facts struct {
 	failure             string
 	denial              *engine.Denial
 
+	decisions []engine.Decision        // stored and not spent, where the checkpoint was read
+	denials   map[callAt]engine.Denial // of calls that wait in the log, see decided
+
 	updated  time.Time
 	now      time.Time
 	leases   bool          // the store tells who works on a run

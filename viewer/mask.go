@@ -35,8 +35,13 @@ const (
 func maskJSON(raw []byte) maskedJSON { return maskValid(asJSON(raw)) }
 
 // maskValid is maskJSON for what is known to be JSON.
-func maskValid(raw []byte) maskedJSON {
-	m := masker{edit: edit{data: raw}, scan: jsonScan{data: raw}, keys: map[string]secrecy{}, at: map[int]bool{}}
+func maskValid(raw []byte) maskedJSON { return maskBelow(raw, public) }
+
+// maskBelow is maskValid for a value below a key that may give it away.
+func maskBelow(raw []byte, level secrecy) maskedJSON {
+	m := masker{
+		edit: edit{data: raw}, scan: jsonScan{data: raw}, keys: map[string]secrecy{}, at: map[int]bool{}, open: []secrecy{level},
+	}
 	for m.token() {
 	}
 	return maskedJSON{m.edit.result(), m.at}

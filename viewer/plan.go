@@ -40,6 +40,7 @@ func (s *Service) plan(ctx context.Context, a *attachment, k stores.Key, reveal 
 		return Plan{}, err
 	}
 	f := s.facts(g)
+	f.decisions = p.Decisions
 	t, known, err := topology(ctx, a, g.head.Digest)
 	if err != nil {
 		return Plan{}, err
@@ -66,7 +67,7 @@ func (s *Service) plan(ctx context.Context, a *attachment, k stores.Key, reveal 
 		return Plan{}, err
 	}
 	for i, c := range p.InDoubt { // also while a worker is on it: a takeover would meet them
-		v.InDoubt[i].InDoubt, v.InDoubt[i].Why = true, doubtOn(c, "it")
+		v.InDoubt[i].InDoubt, v.InDoubt[i].State, v.InDoubt[i].Why = true, CallInDoubt, doubtOn(c, "it")
 	}
 	v.Review = reviews(p, engine.FoldCalls(rows), ahead, reveal)
 	return v, nil

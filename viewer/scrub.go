@@ -172,6 +172,18 @@ func mapStrings(raw json.RawMessage, f func(string) (string, bool)) json.RawMess
 	}
 }
 
+// scrubLines scrubs each line of a text, so that its lines stay.
+func scrubLines(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for i := range lines {
+		lines[i] = Scrub(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
 // boundary is what all values pass on their way out of a Service.
 type boundary struct {
 	mask  bool
@@ -181,15 +193,18 @@ type boundary struct {
 var rawMessage = reflect.TypeFor[json.RawMessage]()
 
 // apply changes every text that v points to. Fields tagged scrub:"-" stay as
-// the store has them; nothing else can be forgotten.
+// the store has them, texts tagged scrub:"lines" keep their lines; nothing else
+// can be forgotten.
 func (b boundary) apply(v any) { b.walk(reflect.ValueOf(v)) }
 
-func (b boundary) text(s string) string {
+func (b boundary) text(s string) string { return b.textBy(Scrub, s) }
+
+func (b boundary) textBy(scrub func(string) string, s string) string {
 	if b.mask {
 		s, _ = maskText(s)
 	}
 	if b.scrub {
-		s = Scrub(s)
+		s = scrub(s)
 	}
 	return s
 }
@@ -241,6 +256,8 @@ func (b boundary) walkStruct(v reflect.Value) {
 		case !f.IsExported() || f.Tag.Get("scrub") == "-":
 		case f.Type == rawMessage:
 			v.Field(i).SetBytes(b.json(v.Field(i).Bytes(), f.Tag.Get("mask") == "done"))
+		case f.Tag.Get("scrub") == "lines":
+			v.Field(i).SetString(b.textBy(scrubLines, v.Field(i).String()))
 		default:
 			b.walk(v.Field(i))
 		}

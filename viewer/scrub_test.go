@@ -64,7 +64,7 @@ func FuzzScrub(f *testing.F) {
 	})
 }
 
-const hostileText = "\x1b]0;evil\x07\u202e\u009b\x9b\u200b sk-CANARY0123456789abcdef"
+const hostileText = "a\r\nb\x1b]0;evil\x07\u202e\u009b\x9b\u200b sk-CANARY0123456789abcdef"
 
 // hostileValue fills a value of any type with hostile texts.
 func hostileValue(t *testing.T, v reflect.Value, depth int) {
@@ -108,7 +108,7 @@ func hostileValue(t *testing.T, v reflect.Value, depth int) {
 // clean checks that no text of a value is hostile or secret.
 func clean(t *testing.T, path string, v reflect.Value) {
 	check := func(s string) {
-		if Scrub(s) != s {
+		if lines := path[len(path)-1] == '+'; Scrub(s) != s && (!lines || Scrub(strings.ReplaceAll(s, "\n", "")) != strings.ReplaceAll(s, "\n", "")) {
 			t.Errorf("%s is not scrubbed: %q", path, s)
 		}
 		if strings.Contains(s, "CANARY") {
@@ -139,8 +139,12 @@ func clean(t *testing.T, path string, v reflect.Value) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("scrub") != "-" {
-				clean(t, path+"."+f.Name, v.Field(i))
+			f, mark := v.Type().Field(i), ""
+			if f.Tag.Get("scrub") == "lines" {
+				mark = "+" // its line breaks stay
+			}
+			if f.IsExported() && f.Tag.Get("scrub") != "-" {
+				clean(t, path+"."+f.Name+mark, v.Field(i))
 			}
 		}
 	}
@@ -179,6 +183,20 @@ func TestScenario36NoFieldIsForgotten(t *testing.T) {
 	state.JSON = maskJSON(state.JSON).JSON
 	boundary{mask: true, scrub: true}.apply(state)
 	clean(t, "StateView", reflect.ValueOf(*state))
+	talk := new(Conversation) // and so is its JSON
+	hostileValue(t, reflect.ValueOf(talk).Elem(), 0)
+	for i := range talk.Messages {
+		m := &talk.Messages[i]
+		m.Value = maskJSON(m.Value).JSON
+		for j := range m.Calls {
+			m.Calls[j].Args, m.Calls[j].Result = maskJSON(m.Calls[j].Args).JSON, maskJSON(m.Calls[j].Result).JSON
+		}
+	}
+	boundary{mask: true, scrub: true}.apply(talk)
+	clean(t, "Conversation", reflect.ValueOf(*talk))
+	if want := "a\nb␛]0;evil␇"; !strings.HasPrefix(talk.Messages[0].Text, want) {
+		t.Errorf("the lines are lost: %q", talk.Messages[0].Text)
+	}
 }
 
 // A byte that belongs to no character may be a control character to a terminal

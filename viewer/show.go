@@ -20,8 +20,9 @@ const (
 	inlineBytes = 64 << 20
 	// freshFor is how long a verdict is shown without verifying again.
 	freshFor = 30 * time.Second
-	// graphBytes is how large a checkpoint may be for its visits to be drawn.
-	graphBytes = 8 << 20
+	// newestBytes is how large the newest checkpoint may be to be read for a run
+	// whose history is not: its visits are drawn, and messages are looked for.
+	newestBytes = 8 << 20
 )
 
 // Show returns one run: its row, its history and its graph.
@@ -58,10 +59,20 @@ func (s *Service) Show(ctx context.Context, ref Ref) (Detail, error) {
 			return Detail{}, err
 		}
 	}
-	small := len(steps) > 0 && steps[len(steps)-1].Size <= graphBytes
-	if d.Flow, err = s.graph(ctx, a, k, g, small); err != nil {
+	var newest engine.Checkpoint
+	if size <= inlineBytes || len(steps) > 0 && steps[len(steps)-1].Size <= newestBytes {
+		if newest, err = newestBody(ctx, a, k); err != nil {
+			return Detail{}, err
+		}
+	}
+	t, known, err := topology(ctx, a, h.Digest)
+	if err != nil {
 		return Detail{}, err
 	}
+	if known {
+		d.Flow = graphOf(t, g.body.At, newest.Visits)
+	}
+	d.Talks = talks(h.Kind, t, newest.State)
 	return out(s, d, false), nil
 }
 
@@ -193,31 +204,30 @@ func topology(ctx context.Context, a *attachment, digest string) (engine.Topolog
 	return t, true, nil
 }
 
-func (s *Service) graph(ctx context.Context, a *attachment, k stores.Key, g glimpse, small bool) (*Graph, error) {
-	t, ok, err := topology(ctx, a, g.head.Digest)
-	if err != nil || !ok {
-		return nil, err
+// newestBody is the newest checkpoint, empty when it is unreadable.
+func newestBody(ctx context.Context, a *attachment, k stores.Key) (engine.Checkpoint, error) {
+	c, err := a.store.Latest(ctx, k)
+	if err != nil {
+		return engine.Checkpoint{}, err
 	}
-	visits := map[string]int64{}
-	if small {
-		c, err := a.store.Latest(ctx, k)
-		if err != nil {
-			return nil, err
-		}
-		if b, err := engine.DecodeCheckpoint(c); err == nil && b.Visits != nil {
-			visits = b.Visits
-		}
+	b, err := engine.DecodeCheckpoint(c)
+	if err != nil {
+		return engine.Checkpoint{}, nil // its verdict tells
 	}
+	return b, nil
+}
+
+func graphOf(t engine.Topology, at []string, visits map[string]int64) *Graph {
 	v := &Graph{Entry: t.Entry}
 	for _, n := range t.Nodes {
-		v.Nodes = append(v.Nodes, GraphNode{n.ID, n.Type, visits[n.ID], slices.Contains(g.body.At, n.ID)})
+		v.Nodes = append(v.Nodes, GraphNode{n.ID, n.Type, visits[n.ID], slices.Contains(at, n.ID)})
 	}
 	for _, e := range t.Edges {
 		for _, to := range e.To {
 			v.Edges = append(v.Edges, GraphEdge{e.From, to, condition(e)})
 		}
 	}
-	return v, nil
+	return v
 }
 
 func condition(e engine.TopologyEdge) string {

@@ -217,6 +217,7 @@ type Detail struct {
 	History  []HistoryStep `json:"history"`
 	Findings []Finding     `json:"-"`
 	Flow     *Graph        `json:"-"` // nil when the store has no topology
+	Talks    bool          `json:"-"` // there is a conversation to show, see Service.Conversation
 }
 
 // Graph is a flow's topology.
@@ -259,6 +260,7 @@ type Call struct {
 	Ended      *time.Time      `json:"ended"`
 	By         string          `json:"by"`
 	Masked     int             `json:"masked,omitempty"`
+	State      CallState       `json:"-"`
 }
 
 // Event is one entry of a run's log.
