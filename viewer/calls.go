@@ -63,7 +63,7 @@ func callOf(c engine.CallInfo, f facts, reveal bool) Call {
 	v := Call{
 		ID: c.ID, Step: c.Step, Segment: c.Segment, N: c.N, Node: c.Node, Ordinal: c.Ordinal, Tool: c.Tool, Idempotent: c.Idempotent,
 		Args: asJSON(c.Args), Status: string(c.Status), Result: asJSON(c.Result), Error: c.Error, By: c.By,
-		Started: moment(c.Started), Ended: moment(c.Ended),
+		Started: moment(c.Started), Ended: moment(c.Ended), Digest: c.Digest,
 	}
 	v.InDoubt = c.Doubtful() && c.Step == f.base && f.inDoubt()
 	v.State = f.stateOf(c, v.InDoubt)

@@ -53,6 +53,7 @@ type ToolCall struct {
 	Error    string          `json:"error,omitempty"`
 	Why      string          `json:"why,omitempty"`
 	Masked   int             `json:"masked,omitempty"` // in the arguments and the result
+	Digest   string          `json:"-"`                // of the arguments as logged, hex
 	Answer   int             `json:"-"`                // N of the message that tells the model its result, 0 for none
 }
 
@@ -179,7 +180,7 @@ func (w *talkWriter) call(at callPlace, c wish, level secrecy) ToolCall {
 	v.Args, v.Masked = w.json(c.args, level)
 	if logged, ok := w.links[at]; ok {
 		call := callOf(logged, w.facts, w.reveal)
-		v.Call, v.Step, v.Status = call.ID, call.Step, call.State
+		v.Call, v.Step, v.Digest, v.Status = call.ID, call.Step, call.Digest, call.State
 		v.Result, v.Error, v.Why = call.Result, call.Error, call.Why
 		if !w.reveal {
 			v.Masked += maskJSON(asJSON(logged.Result)).Count()

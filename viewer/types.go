@@ -261,6 +261,7 @@ type Call struct {
 	By         string          `json:"by"`
 	Masked     int             `json:"masked,omitempty"`
 	State      CallState       `json:"-"`
+	Digest     string          `json:"-"` // of the arguments as stored, hex
 }
 
 // Event is one entry of a run's log.

@@ -65,9 +65,32 @@ func actionHints(s *shared, a keymap.Actions, row viewer.Row, off string) []keym
 	return hints
 }
 
+// target is the call that a sheet is opened for: one of the same id that has
+// other arguments is another one. The zero target is any.
+type target struct{ id, digest string }
+
+// aimer is a tab that knows which call is under its cursor.
+type aimer interface {
+	aim(viewer.Action) target
+}
+
+func anything(viewer.Action) target { return target{} }
+
+// aimAt is the call as a target, if the action is for one that stands like this.
+func aimAt(a viewer.Action, state viewer.CallState, id, digest string) target {
+	if a == viewer.Approve && state == viewer.CallWaiting || a == viewer.Resolve && state == viewer.CallInDoubt {
+		return target{id, digest}
+	}
+	return target{}
+}
+
+func (t target) is(e viewer.ReviewEntry) bool {
+	return t.id != "" && e.ID == t.id && e.Digest == t.digest
+}
+
 // openAction opens the sheet of the action that the key stands for, or says
 // why it is not possible. It reports false for any other key.
-func openAction(s *shared, a keymap.Actions, msg tea.KeyMsg, row viewer.Row, off string) (tea.Cmd, bool) {
+func openAction(s *shared, a keymap.Actions, msg tea.KeyMsg, row viewer.Row, off string, on func(viewer.Action) target) (tea.Cmd, bool) {
 	for _, k := range actionKeys(a) {
 		if !key.Matches(msg, k.binding) {
 			continue
@@ -75,7 +98,7 @@ func openAction(s *shared, a keymap.Actions, msg tea.KeyMsg, row viewer.Row, off
 		if why := k.refusal(row, off); why != "" && !k.takesOver(s, row, off) {
 			return notice(row.Run+": "+why, theme.Attention), true
 		}
-		return s.sheet(func(e *env) Screen { return newSheet(e, row, k.action) }), true
+		return s.sheet(func(e *env) Screen { return newSheet(e, row, k.action, on(k.action)) }), true
 	}
 	return nil, false
 }

@@ -15,6 +15,8 @@ type Backend interface {
 	Show(context.Context, viewer.Ref) (viewer.Detail, error)
 	// State gives the state at a step; step -1 is the latest.
 	State(ctx context.Context, ref viewer.Ref, step int64, reveal bool) (viewer.StateView, error)
+	// Conversation gives the messages of the state at a step; step -1 is the latest.
+	Conversation(ctx context.Context, ref viewer.Ref, step int64, reveal bool) (viewer.Conversation, error)
 	Calls(ctx context.Context, ref viewer.Ref, reveal bool) ([]viewer.Call, error)
 	Events(ctx context.Context, ref viewer.Ref, after int64) ([]viewer.Event, error)
 	Verify(context.Context, viewer.VerifyRequest) (viewer.Report, error)

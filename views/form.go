@@ -57,8 +57,8 @@ const (
 	resolvesFirst
 )
 
-func newForm(e *env, a viewer.Action) form {
-	base := picker{env: e}
+func newForm(e *env, a viewer.Action, on target) form {
+	base := picker{env: e, on: on}
 	base.clear()
 	switch a {
 	case viewer.Answer:
@@ -83,6 +83,7 @@ type picker struct {
 	*env
 	given
 	kind   string
+	on     target // that the sheet was opened for, until it was found
 	open   []viewer.ReviewEntry
 	at     int
 	picked bool
@@ -132,8 +133,12 @@ func (p *picker) fill(plan viewer.Plan) {
 	p.stands = cmp.Or(plan.Row.Why, "the run is "+plan.Row.Status)
 	p.open = slices.DeleteFunc(slices.Clone(plan.Review), func(e viewer.ReviewEntry) bool { return e.Type != p.kind })
 	at := slices.IndexFunc(p.open, func(e viewer.ReviewEntry) bool { return e.ID == id })
+	if aimed := slices.IndexFunc(p.open, p.on.is); aimed >= 0 {
+		p.at, p.picked, p.on = aimed, true, target{}
+		return
+	}
 	if at < 0 {
-		p.at, p.picked = 0, len(p.open) == 1
+		p.at, p.picked = 0, len(p.open) == 1 && p.on == target{}
 		return
 	}
 	p.at = at
@@ -226,6 +231,12 @@ func (p *picker) list(width int) []string {
 		return widget.Wrap(p.nothing(), width)
 	}
 	lines := []string{fmt.Sprintf("%d are open. Which one?", len(p.open))}
+	if len(p.open) == 1 {
+		lines[0] = "1 is open. Is it this one?"
+	}
+	if p.on != (target{}) {
+		lines = append(widget.Wrap(p.on.id+" is not open any more.", width), lines...)
+	}
 	for i, e := range p.open {
 		what := string(start(e.Args, width, p.styles.Ellipsis))
 		if what == "" {

@@ -21,7 +21,7 @@ type runScreen struct {
 	ref    viewer.Ref
 	detail source[viewer.Detail]
 	calls  source[[]viewer.Call] // of Timeline and Calls
-	step   int64                 // that Timeline, Calls and State show
+	step   int64                 // that Timeline, Calls, State and Conversation show
 	reveal bool                  // secrets were asked for
 	open   bool                  // calls were read with secrets
 
@@ -32,6 +32,7 @@ type runScreen struct {
 	state    *stateTab
 	events   *eventsTab
 	verifies *verifyTab
+	talk     *conversationTab // among the tabs once the run has a conversation
 
 	width, height int
 }
@@ -62,7 +63,7 @@ type runTab interface {
 func newRunScreen(e *env, ref viewer.Ref) Screen {
 	r := &runScreen{env: e, ref: ref, step: latest}
 	r.timeline, r.called, r.state = newTimelineTab(r), newCallsTab(r), newStateTab(r)
-	r.events, r.verifies = &eventsTab{r: r}, &verifyTab{r: r}
+	r.events, r.verifies, r.talk = &eventsTab{r: r}, &verifyTab{r: r}, &conversationTab{r: r}
 	r.tabs = []runTab{&overviewTab{r: r}, r.timeline, r.called, r.state, r.events, r.verifies}
 	return r
 }
@@ -87,6 +88,8 @@ func (r *runScreen) Update(msg tea.Msg) tea.Cmd {
 		return r.gotCalls(msg)
 	case reply[viewer.StateView]:
 		return r.state.got(msg)
+	case reply[viewer.Conversation]:
+		return r.talk.got(msg)
 	case reply[[]viewer.Event]:
 		return r.events.got(msg)
 	case reply[viewer.Report]:
@@ -107,6 +110,10 @@ func (r *runScreen) SetSize(w, h int) { r.width, r.height = w, h }
 func (r *runScreen) tab() runTab { return r.tabs[r.at] }
 
 func (r *runScreen) shows(t runTab) bool { return r.tab() == t }
+
+// talks reports that the run has a conversation. Its tab comes last, so that the
+// numbers of the others are those of every run.
+func (r *runScreen) talks() bool { return slices.Contains(r.tabs, runTab(r.talk)) }
 
 // choose shows another tab and reads what it needs.
 func (r *runScreen) choose(tab int) tea.Cmd {
@@ -141,8 +148,11 @@ func (r *runScreen) gotDetail(msg reply[viewer.Detail]) tea.Cmd {
 		cmds = append(cmds, r.keepStep())
 		r.timeline.changed()
 		r.called.changed()
-		if r.shows(r.state) {
-			cmds = append(cmds, r.state.read(false))
+		if r.detail.value.Talks && !r.talks() {
+			r.tabs = append(r.tabs, r.talk)
+		}
+		if r.shows(r.state) || r.talks() && (r.shows(r.talk) || r.shows(r.tabs[0])) {
+			cmds = append(cmds, r.tab().read(false))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -163,6 +173,7 @@ func (r *runScreen) gotCalls(msg reply[[]viewer.Call]) tea.Cmd {
 		r.open = r.reveal
 		r.timeline.changed()
 		r.called.changed()
+		r.talk.callsChanged()
 	}
 	if r.calls.again {
 		return r.readCalls()

@@ -16,30 +16,41 @@ type callKey struct {
 
 func keyOf(c viewer.Call) callKey { return callKey{c.Step, c.ID} }
 
-// callLook is the symbol, the word and the tone of a call's status.
-func callLook(st *theme.Styles, c viewer.Call) theme.Badge {
+// callLook is the symbol, the word and the tone of how a call stands: the same
+// ones on every tab.
+func callLook(st *theme.Styles, state viewer.CallState) theme.Badge {
 	look := func(b viewer.Badge, word string) theme.Badge {
 		l := st.Badge(b)
 		l.Word = word
 		return l
 	}
-	switch {
-	case c.InDoubt:
+	switch state {
+	case viewer.CallInDoubt:
 		return look(viewer.InDoubt, "in doubt")
-	case c.Status == "done" && c.Error != "":
+	case viewer.CallFailed:
 		return look(viewer.Failed, "failed")
-	case c.Status == "done":
+	case viewer.CallDenied:
+		return look(viewer.Failed, "denied")
+	case viewer.CallDone:
 		return look(viewer.Done, "done")
-	case c.Status == "resolved":
+	case viewer.CallResolved:
 		return look(viewer.Done, "resolved")
-	case c.Status == "pending":
+	case viewer.CallWaiting:
 		return look(viewer.Paused, "waits for approval")
-	case c.Status == "started":
+	case viewer.CallApproved:
+		return look(viewer.Paused, "approved, not run")
+	case viewer.CallRunning:
+		return look(viewer.Running, "running")
+	case viewer.CallStarted:
 		return look(viewer.Running, "started")
-	case c.Status == "unrecordable":
+	case viewer.CallLost:
 		return look(viewer.InDoubt, "result lost")
+	case viewer.CallNotRun:
+		return theme.Badge{Symbol: st.Dot, Word: "not run", Tone: theme.Muted}
+	case viewer.CallUnlogged:
+		return theme.Badge{Symbol: st.Dot, Word: "not logged", Tone: theme.Muted}
 	}
-	return theme.Badge{Symbol: st.Dot, Word: c.Status, Tone: theme.Muted}
+	return theme.Badge{Symbol: st.Dot, Word: string(state), Tone: theme.Muted}
 }
 
 // callSpan is when the call ran, as far as that is known.
@@ -67,7 +78,7 @@ func duration(c viewer.Call, now time.Time) string {
 
 // callText is a call in a few words: tool, status as a symbol, duration.
 func callText(st *theme.Styles, c viewer.Call) string {
-	look := callLook(st, c)
+	look := callLook(st, c.State)
 	text := widget.Plain(c.Tool) + " " + st.Tone(look.Tone).Render(look.Symbol)
 	if t := took(callSpan(c)); t != "" {
 		return text + " " + t

@@ -51,7 +51,11 @@ func (r *runScreen) actionKey(msg tea.KeyMsg) tea.Cmd {
 	if !r.detail.loaded {
 		return nil
 	}
-	cmd, _ := openAction(r.shared, r.keys.Detail.Actions, msg, r.row(), r.off())
+	on := anything
+	if t, ok := r.tab().(aimer); ok {
+		on = t.aim
+	}
+	cmd, _ := openAction(r.shared, r.keys.Detail.Actions, msg, r.row(), r.off(), on)
 	return cmd
 }
 
@@ -73,11 +77,13 @@ func (r *runScreen) setReveal(on bool) tea.Cmd {
 	if on {
 		r.calls.drop()
 		r.state.drop()
+		r.talk.drop()
 	} else {
 		r.calls.forget()
 		r.open = false
 		r.called.changed()
 		r.state.forget()
+		r.talk.forget()
 	}
 	text := "secrets are hidden"
 	if on {

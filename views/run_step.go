@@ -55,8 +55,8 @@ func (r *runScreen) setStep(step int64) tea.Cmd {
 	r.step = step
 	r.timeline.follow()
 	r.called.follow()
-	if r.shows(r.state) {
-		return r.state.read(false)
+	if r.shows(r.state) || r.shows(r.talk) {
+		return r.tab().read(false)
 	}
 	return nil
 }

@@ -75,7 +75,8 @@ func (r *runScreen) place() string {
 }
 
 func (r *runScreen) secretsShown() bool {
-	return r.shows(r.state) && r.state.open || r.shows(r.called) && r.open
+	talk := r.shows(r.talk) || r.shows(r.tabs[0]) && r.talks()
+	return r.shows(r.state) && r.state.open || (r.shows(r.called) || r.shows(r.talk)) && r.open || talk && r.talk.open
 }
 
 // freshness says how old what is shown is.

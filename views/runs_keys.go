@@ -69,7 +69,7 @@ func (r *runs) rowKey(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	k := r.keys.List
-	if cmd, done := openAction(r.shared, k.Actions, msg, row, r.off(row)); done {
+	if cmd, done := openAction(r.shared, k.Actions, msg, row, r.off(row), anything); done {
 		return cmd
 	}
 	switch {

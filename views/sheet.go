@@ -71,8 +71,10 @@ type paneText struct {
 	revealed         bool
 }
 
-func newSheet(e *env, row viewer.Row, a viewer.Action) Screen {
-	s := &sheet{env: e, row: row, form: newForm(e, a), opened: e.now(), name: widget.NewField(e.styles, maxText, false)}
+// newSheet makes the sheet of an action. With a target it opens on that one of
+// several open things.
+func newSheet(e *env, row viewer.Row, a viewer.Action, on target) Screen {
+	s := &sheet{env: e, row: row, form: newForm(e, a, on), opened: e.now(), name: widget.NewField(e.styles, maxText, false)}
 	s.guard()
 	return s
 }

@@ -108,7 +108,7 @@ func (s *sheet) rested() tea.Cmd {
 func (s *sheet) resolveInstead() tea.Cmd {
 	row := s.row
 	s.leave()
-	return s.sheet(func(e *env) Screen { return newSheet(e, row, viewer.Resolve) })
+	return s.sheet(func(e *env) Screen { return newSheet(e, row, viewer.Resolve, target{}) })
 }
 
 // esc goes back one level; an action under way goes on.

@@ -12,7 +12,7 @@ import (
 // callLines are one call in full: how it stands and why, what went in, what
 // came out.
 func callLines(r *runScreen, c viewer.Call, width int) []string {
-	look := callLook(r.styles, c)
+	look := callLook(r.styles, c.State)
 	kind := "not idempotent"
 	if c.Idempotent {
 		kind = "idempotent"

@@ -87,7 +87,7 @@ func (t *callsTab) goTo(step int64) {
 
 // cells of one call. Calls after the step under the step cursor are greyed.
 func (t *callsTab) cells(c viewer.Call) []widget.Cell {
-	look := callLook(t.r.styles, c)
+	look := callLook(t.r.styles, c.State)
 	tone, rest := look.Tone, theme.Normal
 	if t.later(c) {
 		tone, rest = theme.Muted, theme.Muted
@@ -138,6 +138,15 @@ func (t *callsTab) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 		return nil, true
 	}
 	return nil, navigate(msg, k.Nav, 2*t.half(), t.table.Move, t.table.Top, t.table.Bottom)
+}
+
+// aim is the call under the cursor.
+func (t *callsTab) aim(a viewer.Action) target {
+	c, ok := t.table.Selected()
+	if !ok {
+		return target{}
+	}
+	return aimAt(a, c.State, c.ID, c.Digest)
 }
 
 // half is half of what can be seen of the table.

@@ -22,12 +22,26 @@ type overviewTab struct {
 }
 
 func (o *overviewTab) title() widget.Tab    { return widget.Tab{Title: "Overview"} }
-func (o *overviewTab) read(bool) tea.Cmd    { return nil }
 func (o *overviewTab) hints() []keymap.Hint { return nil }
 func (o *overviewTab) back() bool           { return false }
 func (o *overviewTab) typing() bool         { return false }
-func (o *overviewTab) failed() *failure     { return nil }
 func (o *overviewTab) ready() bool          { return true }
+
+// read reads what the overview tells of the run's conversation.
+func (o *overviewTab) read(again bool) tea.Cmd {
+	if !o.r.talks() {
+		return nil
+	}
+	return o.r.talk.read(again)
+}
+
+func (o *overviewTab) failed() *failure {
+	if !o.r.talks() {
+		return nil
+	}
+	return o.r.talk.now.failed()
+}
+
 func (o *overviewTab) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 	return nil, paneKey(msg, o.r.keys.Detail.Nav, &o.pane)
 }
@@ -41,7 +55,7 @@ func (o *overviewTab) lines(width int) []string {
 	lines := labelled(o.r.shared, "Why", d.Why, width)
 	lines = append(lines, labelled(o.r.shared, "Next", d.Next, width)...)
 	for _, part := range [][]string{
-		o.findings(d, width), o.waiting(d, width), o.failure(d, width), o.actions(width), o.facts(d, width),
+		o.findings(d, width), o.talk(width), o.waiting(d, width), o.failure(d, width), o.actions(width), o.facts(d, width),
 	} {
 		if len(part) > 0 && len(lines) > 0 {
 			lines = append(lines, "")

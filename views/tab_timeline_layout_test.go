@@ -40,6 +40,10 @@ func paused(h viewer.HistoryStep) viewer.HistoryStep {
 func called(step, segment int64, id, status, by string, from, to float64) viewer.Call {
 	node, _, _ := strings.Cut(id, ".")
 	c := viewer.Call{ID: id, Step: step, Segment: segment, Node: node, Tool: "t_" + node, Status: status, By: by}
+	c.State = map[string]viewer.CallState{"pending": viewer.CallWaiting}[status]
+	if c.State == "" {
+		c.State = viewer.CallState(status)
+	}
 	a, b := sec(from), sec(to)
 	c.Started = &a
 	if to > 0 {

@@ -31,6 +31,7 @@ type Backend struct {
 	States   map[viewer.Ref]viewer.StateView
 	CallLog  map[viewer.Ref][]viewer.Call
 	EventLog map[viewer.Ref][]viewer.Event
+	Talks    map[viewer.Ref]func(step int64, reveal bool) viewer.Conversation
 	StateAt  func(ref viewer.Ref, step int64, reveal bool) viewer.StateView // instead of States
 	Report   *viewer.Report                                                 // of each verification
 	Err      error                                                          // every read fails with it
@@ -152,6 +153,16 @@ func (b *Backend) State(_ context.Context, ref viewer.Ref, step int64, reveal bo
 	s := b.States[ref]
 	s.Step = max(step, 0)
 	return s, b.Err
+}
+
+// Conversation implements views.Backend.
+func (b *Backend) Conversation(_ context.Context, ref viewer.Ref, step int64, reveal bool) (viewer.Conversation, error) {
+	b.Lock()
+	defer b.Unlock()
+	if at, ok := b.Talks[ref]; ok {
+		return at(step, reveal), b.Err
+	}
+	return viewer.Conversation{}, b.Err
 }
 
 // Calls implements views.Backend.

@@ -46,7 +46,7 @@ func Calls() []viewer.Call {
 	call := func(step int64, node, tool string, from, to float64) viewer.Call {
 		a, b := Clock(from), Clock(to)
 		return viewer.Call{ID: node + ".1", Step: step, Segment: 1, N: 2*step + 2, Node: node, Ordinal: 1, Tool: tool,
-			Status: "done", Started: &a, Ended: &b, By: "worker-1"}
+			Status: "done", State: viewer.CallDone, Started: &a, Ended: &b, By: "worker-1"}
 	}
 	hold := call(0, "hold", "hold_seats", 0.1, 0.8)
 	hold.Idempotent = true
@@ -55,7 +55,7 @@ func Calls() []viewer.Call {
 	pay.Args, pay.Result = json.RawMessage(`{"amount":249.00,"card":"••••4242"}`), json.RawMessage(`{"charge":"ch_81"}`)
 	pay.Masked = 1
 	send := call(2, "send", "email_tickets", 3, 19*60)
-	send.Status, send.By, send.Result = "resolved", "op1", json.RawMessage(`"sent"`)
+	send.Status, send.State, send.By, send.Result = "resolved", viewer.CallResolved, "op1", json.RawMessage(`"sent"`)
 	send.Why = "worker-1 stopped while email_tickets ran"
 	log := call(2, "send", "write_log", 19*60+4.1, 19*60+4.3)
 	log.ID, log.Ordinal, log.Segment, log.N, log.By = "send.2", 2, 2, 2, "worker-2"
