@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/stores"
@@ -29,6 +30,19 @@ const (
 	CallResolved CallState = "resolved" // an operator said what it returned
 	CallUnlogged CallState = "unlogged" // of a conversation: the call log knows nothing of it
 )
+
+// Word is the state as people read it.
+func (s CallState) Word() string {
+	switch s {
+	case CallWaiting:
+		return "waits for approval"
+	case CallApproved:
+		return "approved, not run"
+	case CallUnlogged:
+		return "not logged"
+	}
+	return strings.ReplaceAll(string(s), "-", " ")
+}
 
 // callAt names a call within its run.
 type callAt struct {

@@ -57,6 +57,14 @@ type ToolCall struct {
 	Answer   int             `json:"-"`                // N of the message that tells the model its result, 0 for none
 }
 
+// Word is how the call stands, as people read it.
+func (c ToolCall) Word() string {
+	if c.Pending && c.Status == CallNotRun {
+		return "not run yet"
+	}
+	return c.Status.Word()
+}
+
 // Conversation returns the messages in the state at a step; -1 is the latest.
 // Several keys of the state may hold messages: then it is that of the run's tool
 // loop, else the first by name. Masked values are counted; reveal shows them.

@@ -45,11 +45,11 @@ func TestConversationInAnyState(t *testing.T) {
 		"first by name": {state: `{"b":[{"role":"user","content":"B"}],"a":[{"role":"user","content":"A"}]}`, key: "a", others: []string{"b"}, want: []string{"1 user: A"}},
 		"malformed among": {
 			state: `{"log":["hi",{"role":"admin","content":"x"},{"role":"user","content":"hello","name":"bob","at":3},{"role":"user"},` +
-				`{"role":"assistant","content":["a"]},{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]},{"role":"user","content":"","tool_calls":[{"id":"1","name":"x","args":1}]},7]}`,
+				`{"role":"assistant","content":["a"]},{"role":"assistant","content":null,"tool_calls":[7]},{"role":"user","content":"","tool_calls":[{"id":"1","name":"x","args":1}]},7]}`,
 			key: "log", want: []string{
 				`1 ? it is no object: "hi"`, `2 ? its role is none of system, user, assistant and tool: {"content":"x","role":"admin"}`, "3 user: hello",
 				`4 ? it has neither content nor tool_calls: {"role":"user"}`, `5 ? its content is no text: {"content":["a"],"role":"assistant"}`,
-				`6 ? its tool_calls are not those of a reply: {"content":null,"role":"assistant","tool_calls":[{"id":"1"}]}`,
+				`6 ? its tool_calls are not those of a reply: {"content":null,"role":"assistant","tool_calls":[7]}`,
 				`7 ? its tool_calls are not those of a reply: {"content":"","role":"user","tool_calls":[{"args":1,"id":"1","name":"x"}]}`, "8 ? it is no object: 7",
 			},
 		},

@@ -190,7 +190,7 @@ func TestConversationTellsDeniedFromNotRun(t *testing.T) {
 // Two rounds of the same calls, and everything that a model can get wrong.
 func TestConversationFindsTheCallsOfEachReply(t *testing.T) {
 	b := newBench(t)
-	same3 := asks("", `lookup {"q":"<&>\u2028é","n":12345678901234567890}`, `fetch {}`, `fly {}`, `lookup [1]`)
+	same3 := asks("", `lookup {"q":"<&>\u2028é","n":12345678901234567890}`, `fetch {}`, `fly {}`, `lookup [1]`, ` {}`)
 	if err := b.chat(t.Context(), "c", same3, asks("", "fly {}"), same3, says("Done.")); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestConversationFindsTheCallsOfEachReply(t *testing.T) {
 		return []string{
 			fmt.Sprintf("  lookup{…} done tools.1@%d = 1", base),
 			fmt.Sprintf("  fetch{} failed tools.2@%d ! HTTP 503 from the warehouse", base),
-			"  fly{} not-run", "  lookup[1] not-run",
+			"  fly{} not-run", "  lookup[1] not-run", "  {} not-run",
 		}
 	}
 	same(t, append(append(round(1), "  fly{} not-run"), round(5)...), got)

@@ -19,38 +19,20 @@ func keyOf(c viewer.Call) callKey { return callKey{c.Step, c.ID} }
 // callLook is the symbol, the word and the tone of how a call stands: the same
 // ones on every tab.
 func callLook(st *theme.Styles, state viewer.CallState) theme.Badge {
-	look := func(b viewer.Badge, word string) theme.Badge {
-		l := st.Badge(b)
-		l.Word = word
-		return l
+	like, ok := callBadges[state]
+	if !ok {
+		return theme.Badge{Symbol: st.Dot, Word: state.Word(), Tone: theme.Muted}
 	}
-	switch state {
-	case viewer.CallInDoubt:
-		return look(viewer.InDoubt, "in doubt")
-	case viewer.CallFailed:
-		return look(viewer.Failed, "failed")
-	case viewer.CallDenied:
-		return look(viewer.Failed, "denied")
-	case viewer.CallDone:
-		return look(viewer.Done, "done")
-	case viewer.CallResolved:
-		return look(viewer.Done, "resolved")
-	case viewer.CallWaiting:
-		return look(viewer.Paused, "waits for approval")
-	case viewer.CallApproved:
-		return look(viewer.Paused, "approved, not run")
-	case viewer.CallRunning:
-		return look(viewer.Running, "running")
-	case viewer.CallStarted:
-		return look(viewer.Running, "started")
-	case viewer.CallLost:
-		return look(viewer.InDoubt, "result lost")
-	case viewer.CallNotRun:
-		return theme.Badge{Symbol: st.Dot, Word: "not run", Tone: theme.Muted}
-	case viewer.CallUnlogged:
-		return theme.Badge{Symbol: st.Dot, Word: "not logged", Tone: theme.Muted}
-	}
-	return theme.Badge{Symbol: st.Dot, Word: string(state), Tone: theme.Muted}
+	look := st.Badge(like)
+	look.Word = state.Word()
+	return look
+}
+
+// callBadges are the badges that calls look like.
+var callBadges = map[viewer.CallState]viewer.Badge{
+	viewer.CallWaiting: viewer.Paused, viewer.CallApproved: viewer.Paused, viewer.CallRunning: viewer.Running, viewer.CallStarted: viewer.Running,
+	viewer.CallInDoubt: viewer.InDoubt, viewer.CallLost: viewer.InDoubt, viewer.CallDone: viewer.Done, viewer.CallResolved: viewer.Done,
+	viewer.CallFailed: viewer.Failed, viewer.CallDenied: viewer.Failed,
 }
 
 // callSpan is when the call ran, as far as that is known.

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -82,8 +83,8 @@ func (t *talkText) called(c viewer.ToolCall, width int) []string {
 	if c.Pending && c.Status != viewer.CallNotRun {
 		most = openLines
 	}
-	word := look.Symbol + " " + widget.Plain(callWord(t.styles, c))
-	head := t.styles.Title.Render(widget.Plain(c.Name)) + "  " + t.styles.Tone(look.Tone).Render(word)
+	word := look.Symbol + " " + widget.Plain(c.Word())
+	head := t.styles.Title.Render(toolName(c)) + "  " + t.styles.Tone(look.Tone).Render(word)
 	lines := []string{widget.Cut(head+t.styles.Muted.Render(prefixed("  ", widget.Plain(c.Call))), width, t.styles.Ellipsis)}
 	inner := max(1, width-2)
 	rest := t.fold(string(c.Args), inner, most, widget.Break)
@@ -98,13 +99,8 @@ func (t *talkText) called(c viewer.ToolCall, width int) []string {
 	return lines
 }
 
-// callWord is how a call stands, in a word or two.
-func callWord(st *theme.Styles, c viewer.ToolCall) string {
-	if c.Pending && c.Status == viewer.CallNotRun {
-		return "not run yet"
-	}
-	return callLook(st, c.Status).Word
-}
+// toolName is the tool that a reply named, if it named one.
+func toolName(c viewer.ToolCall) string { return cmp.Or(widget.Plain(c.Name), "(no name)") }
 
 // came is what came of a call: what the model was told, else what was logged.
 func (t *talkText) came(c viewer.ToolCall, width int) []string {

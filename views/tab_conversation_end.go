@@ -17,7 +17,7 @@ func (o *overviewTab) talk(width int) []string {
 	}
 	lines := o.line("User", lastSaid(v, "user"), width)
 	lines = append(lines, o.line("Model", lastSaid(v, "assistant"), width)...)
-	return append(lines, o.line("Calls", pendingCalls(o.r.shared, v), width)...)
+	return append(lines, o.line("Calls", pendingCalls(v), width)...)
 }
 
 // line is the start of a text behind a word, on at most two lines.
@@ -46,12 +46,12 @@ func lastSaid(v viewer.Conversation, role string) string {
 
 // pendingCalls are the calls of the newest reply that have no result, and how
 // they stand.
-func pendingCalls(s *shared, v viewer.Conversation) string {
+func pendingCalls(v viewer.Conversation) string {
 	var calls []string
 	for _, m := range slices.Backward(v.Messages) {
 		for _, c := range m.Calls {
 			if c.Pending {
-				calls = append(calls, c.Name+" "+callWord(s.styles, c))
+				calls = append(calls, toolName(c)+" "+c.Word())
 			}
 		}
 		if len(calls) > 0 {

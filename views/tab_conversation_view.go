@@ -229,8 +229,8 @@ func (t *conversationTab) callLines(c viewer.ToolCall, width, most int) []string
 	}
 	st := t.r.styles
 	look := callLook(st, c.Status)
-	word := st.Tone(look.Tone).Render(look.Symbol + " " + widget.Plain(callWord(st, c)))
-	lines := []string{widget.Cut(st.Title.Render(widget.Plain(c.Name))+"  "+word, width, st.Ellipsis)}
+	word := st.Tone(look.Tone).Render(look.Symbol + " " + widget.Plain(c.Word()))
+	lines := []string{widget.Cut(st.Title.Render(toolName(c))+"  "+word, width, st.Ellipsis)}
 	lines = append(lines, labelled(t.r.shared, "Why", c.Why, width)...)
 	lines = append(lines, labelled(t.r.shared, "Id", strings.Join(nonEmpty(c.ID, c.Call), ", in the call log "), width)...)
 	lines = append(lines, "", st.Strong.Render("arguments"))

@@ -27,13 +27,27 @@ func newShowCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := a.result(d, func(w io.Writer) { a.detail(w, d) }); err != nil || d.Unread == "" {
+				c, err := s.Conversation(ctx, ref, -1, false)
+				if err != nil { // the run is shown all the same
+					a.warnf("the conversation cannot be read: %s", s.Explain(err).Message)
+				}
+				err = a.result(shown{d, c.Messages}, func(w io.Writer) {
+					a.detail(w, d)
+					conversation(w, c)
+				})
+				if err != nil || d.Unread == "" {
 					return err
 				}
 				return viewer.Problem{Code: "corrupt", Message: d.Unread, Run: d.Run, Hint: "verify lists all that cannot be read"}
 			})
 		},
 	}
+}
+
+// shown is what show prints as JSON.
+type shown struct {
+	viewer.Detail
+	Conversation []viewer.Message `json:"conversation"`
 }
 
 // withRun attaches the store and finds the run that the arguments name.
