@@ -166,6 +166,37 @@ func TestConversationOfAPausedLoop(t *testing.T) {
 	same(t, []string{"tools.1 done ", "tools.2 done ", "tools.4 denied ben denied it: too dear", "tools.3 done "}, words)
 }
 
+// What deciding does is told as it will be: a call waits for those before it in
+// its reply, a denial is told to the model, and what follows it does not run.
+func TestReviewOfAToolCall(t *testing.T) {
+	b := newBench(t)
+	if err := b.chat(t.Context(), "one", asks("", `charge_card {"n":1}`, `lookup {}`), says("Done.")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.chat(t.Context(), "two", asks("", `charge_card {"n":1}`, `charge_card {"n":2}`), says("Done.")); err != nil {
+		t.Fatal(err)
+	}
+	s := b.service()
+	var got []string
+	for _, run := range []string{"one", "two"} {
+		for _, e := range get[Plan](t)(s.Plan(t.Context(), s.Find(run, ""), false)).Review {
+			got = append(got, run+" "+e.ID+" yes: "+e.IfYes, run+" "+e.ID+" no: "+e.IfNo)
+		}
+	}
+	stored := "the decision is stored with step 3"
+	no := stored + "; charge_card does not run, nor what follows it in the reply; the model is told, and goes on"
+	same(t, []string{
+		"one tools.1 yes: " + stored + ", then charge_card runs once, here, then the rest of the reply, then the model goes on", "one tools.1 no: " + no,
+		"two tools.1 yes: " + stored + ", then charge_card runs once, here; 1 question more stay open", "two tools.1 no: " + no,
+		"two tools.2 yes: " + stored + "; charge_card runs once, when tools.1 is decided too", "two tools.2 no: " + no + ", once tools.1 is decided too",
+	}, got)
+	// And so it is: approving the second one runs nothing yet.
+	get[Outcome](t)(s.Act(t.Context(), Request{Ref: s.Find("two", ""), Action: Approve, Target: "tools.2"}, nil))
+	if b.hits["charge_card"] != 0 {
+		t.Errorf("charged %d times", b.hits["charge_card"])
+	}
+}
+
 // After a denial the rest of the reply does not run, also what was asked for too.
 func TestConversationTellsDeniedFromNotRun(t *testing.T) {
 	b := newBench(t)

@@ -20,6 +20,9 @@ func reviews(p engine.Plan, calls []engine.CallInfo, ahead outlook, reveal bool)
 			e.draw(reveal)
 			if w.Type == engine.WaitApproval {
 				e.IfYes, e.IfNo = ifApproved(w, step, ahead, len(p.Body.Waiting)), ifDenied(w, p, ahead)
+				if ahead.nodeType(w.Node) == "tools" {
+					e.IfYes, e.IfNo = ifApprovedInReply(w, p), ifDeniedInReply(w, p)
+				}
 			} else {
 				e.IfYes = ifAnswered(w, step, ahead, len(p.Body.Waiting))
 			}
