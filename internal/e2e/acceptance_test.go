@@ -34,6 +34,7 @@ func (d demoDir) ls(t *testing.T) map[string]row {
 func TestDemoIsListed(t *testing.T) {
 	d := newDemo(t)
 	want := map[string]string{
+		"default/ask-5":         "paused verified [paused] approval:talk:tools.1:charge_card",
 		"default/countdown-300": "done verified [done]",
 		"default/order-1":       "done verified [done]",
 		"default/order-2":       "done verified [recovered done]",
@@ -95,7 +96,7 @@ func TestVerifyNamesExactlyTheTamperedRows(t *testing.T) {
 		"order-4 call step 1 n 3 gap",
 		"order-6 head step 1 n 0 regressed",
 	}
-	if !slices.Equal(got, want) || rep.Runs != 18 || rep.Verified != 15 {
+	if !slices.Equal(got, want) || rep.Runs != 19 || rep.Verified != 16 {
 		t.Errorf("%d of %d runs verified, findings %q", rep.Verified, rep.Runs, got)
 	}
 }
@@ -193,6 +194,32 @@ func TestAnswerContinuesWithTheValue(t *testing.T) {
 	state := decode[map[string]any](t, r.stdout)
 	if state["approved"] != "yes" || state["booking"] != "booked" {
 		t.Errorf("state %s", r.stdout)
+	}
+}
+
+// An approval brings a conversation to its end, and each tool acted once.
+func TestApprovedToolCallEndsTheConversation(t *testing.T) {
+	d := newDemo(t)
+	if r := d.flowtui(t, d.on("approve", "ask-5")...); r.code != 0 {
+		t.Fatalf("approve: %d %s", r.code, r.stderr)
+	}
+	r := d.flowtui(t, d.on("show", "ask-5", "--json")...)
+	out := decode[struct {
+		Status       string
+		Conversation []struct{ Role, Content string }
+	}](t, r.stdout)
+	var said []string
+	for _, m := range out.Conversation {
+		said = append(said, m.Role)
+	}
+	want := []string{"system", "user", "assistant", "tool", "assistant", "tool", "assistant", "tool", "tool", "assistant"}
+	if out.Status != "done" || !slices.Equal(said, want) || !strings.HasPrefix(out.Conversation[9].Content, "Done. A4 and A5 are yours") {
+		t.Errorf("it is %s, %q", out.Status, out.Conversation)
+	}
+	for _, tool := range []string{"find_seats", "hold_seats", "charge_card", "email_tickets"} {
+		if n := d.calls(t, "ask-5", tool); n != 1 {
+			t.Errorf("%s acted %d times", tool, n)
+		}
 	}
 }
 

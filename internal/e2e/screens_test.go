@@ -43,8 +43,8 @@ func (term *terminal) find(run string) {
 
 func TestOpensOnNeedsYou(t *testing.T) {
 	eachSize(t, func(t *testing.T, _ demoDir, term *terminal) {
-		s := term.wait(`(?s)▸1 Needs you 10.*order-3`) // also the tampered ones, found in the background
-		for _, want := range []string{"order-7", "order-9", "payout-11", "trip-2", "parcel-5", "sync-1", "order-4", "order-6"} {
+		s := term.wait(`(?s)▸1 Needs you 11.*order-3`) // also the tampered ones, found in the background
+		for _, want := range []string{"order-7", "order-9", "payout-11", "ask-5", "trip-2", "parcel-5", "sync-1", "order-4", "order-6"} {
 			if !strings.Contains(s, want) {
 				t.Errorf("%s is not on the first screen", want)
 			}
@@ -66,6 +66,29 @@ func TestApproveByKeyboard(t *testing.T) {
 		term.gone(`pay_back wants your approval`)
 		if n := d.calls(t, "order-9", "pay_back"); n != 1 {
 			t.Errorf("money went back %d times", n)
+		}
+	})
+}
+
+// What a model said and wants to do is read before its call is approved, and then
+// the conversation goes on on the same screen.
+func TestApproveInAConversationByKeyboard(t *testing.T) {
+	eachSize(t, func(t *testing.T, d demoDir, term *terminal) {
+		term.find("ask-5")
+		term.wait(`a approve`)
+		term.keys("Enter")
+		term.wait(`(?s)User  Two seats for Hamlet.*Model They are held.*Calls charge_card waits for approval; email_tickets not run`)
+		term.keys("7")
+		term.wait(`(?s)hold_seats  ✓ done.*charge_card  ‖ waits for approval.*card_number.*email_tickets  · not run yet.*approve charge_card  talk:tools.1`)
+		term.keys("a")
+		term.wait(`(?s)charge_card wants your approval.*amount.*249\.00.*enter approve`)
+		term.settle()
+		term.keys("Enter")
+		term.wait(`(?s)the run is done.*enter close`)
+		term.keys("Escape")
+		term.wait(`(?s)▸7 Conversation.*email_tickets  ✓ done.*assistant Done. A4 and A5 are yours`)
+		if n := d.calls(t, "ask-5", "charge_card"); n != 1 {
+			t.Errorf("the card was charged %d times", n)
 		}
 	})
 }
