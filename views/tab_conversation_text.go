@@ -142,6 +142,11 @@ func (t *talkText) clamp() {
 	}
 }
 
+// below reports that the end cannot be seen.
+func (t *talkText) below() bool {
+	return len(t.blocks) > 0 && t.from(t.top, t.height-1).before(t.last())
+}
+
 // view is the part that can be seen.
 func (t *talkText) view() []string {
 	var lines []string

@@ -25,7 +25,7 @@ func (t *conversationTab) view(width, height int) []string {
 	if t.opened {
 		return paneLines(t.r.styles, &t.pane, t.block(max(1, width-2), maxJSON).lines, height)
 	}
-	head, foot := t.summary(width), t.foot(width, height)
+	foot := t.foot(width, height)
 	room, left := max(0, height-1-len(foot)), leftOf(width)
 	t.text.fit(left, room)
 	body := widget.Fill(t.text.view(), left, room, t.r.styles.Ellipsis)
@@ -35,7 +35,7 @@ func (t *conversationTab) view(width, height int) []string {
 	if left < width {
 		body = t.withBlock(body, width-left)
 	}
-	return append(append([]string{head}, body...), foot...)
+	return append(append([]string{t.summary(width)}, body...), foot...)
 }
 
 // leftOf is how much of the width the conversation has.
@@ -87,10 +87,14 @@ func (t *conversationTab) summary(width int) string {
 	if len(v.Others) > 0 {
 		text += "; messages also in " + strings.Join(v.Others, ", ")
 	}
-	right := ""
+	masked, below := "", ""
 	if v.Masked > 0 && !t.open {
-		right = fmt.Sprintf("secrets masked: %d ", v.Masked)
+		masked = fmt.Sprintf("secrets masked: %d", v.Masked)
 	}
+	if t.text.below() {
+		below = st.More + " more below"
+	}
+	right := strings.Join(nonEmpty(masked, below), "  ") + " "
 	return st.Muted.Render(widget.Ends(widget.Plain(text), right, width, st.Ellipsis))
 }
 
