@@ -95,6 +95,9 @@ func (r *Runner) RunToolLoop(ctx context.Context, l ToolLoop, s LoopStart) (Resu
 // resumeLoop brings a loop on that exists already.
 func (r *Runner) resumeLoop(ctx context.Context, f *Flow, last stores.Checkpoint, s LoopStart) (Result, error) {
 	k := last.Key
+	if last.Flow != f.name {
+		return Result{}, conflict(k, "", "it belongs to flow %q, not %q", last.Flow, f.name)
+	}
 	if n := len(s.Decisions); n > 0 {
 		for _, d := range s.Decisions[:n-1] {
 			if _, err := r.Record(ctx, k, d); err != nil {

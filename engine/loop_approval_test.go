@@ -228,6 +228,23 @@ func TestRecoverAllRecoversLoops(t *testing.T) {
 	}
 }
 
+// Decisions for a loop are not stored with a run of another flow.
+func TestToolLoopLeavesOtherRunsAlone(t *testing.T) {
+	s, w := newStore(), newWorld()
+	r := runner(t, s, w.shop())
+	if _, err := r.Run(ctx, tickets(), start("a")); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := mustLatest(t, s, "a")
+	again := engine.LoopStart{Key: key("a"), Decisions: []engine.Decide{approve("pay.1"), approve("pay.1")}}
+	if _, err := r.RunToolLoop(ctx, engine.ToolLoop{Model: talks()}, again); !errors.Is(err, engine.ErrCheckpointConflict) {
+		t.Errorf("got %v", err)
+	}
+	if after, _ := mustLatest(t, s, "a"); after.Step != before.Step {
+		t.Error("a decision was stored")
+	}
+}
+
 func TestToolLoopDefinitionErrors(t *testing.T) {
 	m := talks()
 	for want, l := range map[string]engine.ToolLoop{
