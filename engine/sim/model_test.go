@@ -381,7 +381,7 @@ func (s *sim) deleted(name string, err error) error {
 	delete(s.runs, name)
 	for _, a := range s.actors {
 		if x := a.sessions[name]; x != nil {
-			x.deleted, x.finished = true, map[callAt]bool{}
+			x.deleted, x.over, x.claimed, x.finished = true, false, false, map[callAt]bool{}
 		}
 	}
 	return nil

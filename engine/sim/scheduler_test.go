@@ -124,7 +124,7 @@ type mix struct {
 }
 
 func newMix(r *rand.Rand) mix {
-	m := mix{runs: 1 + r.IntN(4)/3, workers: 2 + r.IntN(3), turns: 150 + r.IntN(600), sleep: 20 + r.IntN(100), operators: 25 + r.IntN(100), deletes: r.IntN(8) == 0}
+	m := mix{runs: 1 + r.IntN(4)/3, workers: 2 + r.IntN(3), turns: 150 + r.IntN(600), sleep: 20 + r.IntN(100), operators: 25 + r.IntN(100), deletes: r.IntN(4) == 0}
 	level := []int{0, 1, 1, 2, 3}[r.IntN(5)] // every fifth seed only has races
 	for k, per1000 := range [kinds]int{reading: 1, writing: 60, leasing: 15, coding: 40, calling: 80, called: 150, idling: 20} {
 		m.per1000[k] = level * per1000
