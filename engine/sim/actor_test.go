@@ -205,7 +205,7 @@ func (a *actor) operate() {
 		a.sim.report("an operator is told that the run does not verify: %v", p.Blocked)
 		return
 	}
-	if a.rng.IntN(4) == 0 && !a.idle() { // a look at the screen that takes long
+	if a.rng.IntN(2) == 0 && !a.idle() { // a look at the screen that takes long
 		return
 	}
 	switch w := p.Body.Waiting; {

@@ -63,7 +63,7 @@ var faults = []planted{
 	{
 		"a call record whose reply is lost counts as written", "engine/calls.go",
 		"return err == nil && slices.ContainsFunc(rows,", "return err == nil || slices.ContainsFunc(rows,",
-		"without a started record|is not in the log|nothing is stored",
+		"without a started record|is not in the log|nothing is stored|does not verify",
 	},
 	{
 		"a call record whose reply is lost counts as not written", "engine/calls.go",
@@ -72,7 +72,7 @@ var faults = []planted{
 	},
 	{
 		"the idempotency key depends on the worker", "engine/calls.go",
-		"s.place.Incarnation, fmt.Sprint(p.base)", "fmt.Sprint(s.segment), fmt.Sprint(p.base)",
+		"s.place.Incarnation, fmt.Sprint(p.base)", "s.place.Incarnation + fmt.Sprint(s.segment), fmt.Sprint(p.base)",
 		"two idempotency keys",
 	},
 	{
@@ -108,7 +108,7 @@ var faults = []planted{
 	{
 		"a resolution of what was seen is taken for what is there", "engine/resume.go",
 		`if res.Version != "" && res.Version != l.version() {`, "if false {",
-		"acted 2 times|without a decision|ended as|nothing is stored",
+		"acted 2 times|without a decision|ended as|nothing is stored|has the result",
 	},
 	{
 		"who loses a race is not told who won", "engine/resume.go",
@@ -183,7 +183,7 @@ var faults = []planted{
 }
 
 // plantedSeeds is how many seeds each planted fault may stay hidden.
-const plantedSeeds = "4000"
+const plantedSeeds = "8000"
 
 // TestPlantedFaultsAreFound: a simulation that finds nothing proves nothing. The
 // compiler gets the changed file in place of the real one, so the engine needs

@@ -270,11 +270,12 @@ func (s *sim) abort() {
 		}
 		s.mu.Unlock()
 		time.Sleep(time.Minute)
-		synctest.Wait()
 	}
 }
 
+// alive counts the actors once all have done what they can without a turn.
 func (s *sim) alive() int {
+	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.actors)

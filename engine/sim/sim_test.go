@@ -127,6 +127,7 @@ func simulate(t *testing.T, seed uint64) *sim {
 }
 
 func (s *sim) failed() bool {
+	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bad != ""
@@ -145,6 +146,7 @@ func (s *sim) trouble() {
 }
 
 func (s *sim) allFinal() bool {
+	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range runNames[:s.mix.runs] {

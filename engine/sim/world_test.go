@@ -130,10 +130,8 @@ func (a *actor) approve(ctx context.Context, q engine.Approval) (engine.Answer, 
 		return engine.Answer{}, errCrash
 	}
 	n := a.rng.IntN(6)
-	if n < 2 {
-		a.sim.left(a, q.Key.Run, q.Call)
-	}
 	if n == 0 {
+		a.sim.left(a, q.Key.Run, q.Call)
 		return engine.Answer{}, errors.New("sim: nobody is there")
 	}
 	a.sim.agrees(a, q, n > 1)
