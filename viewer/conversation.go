@@ -105,9 +105,9 @@ func (s *Service) Conversation(ctx context.Context, ref Ref, step int64, reveal 
 }
 
 // talks reports whether the run has a conversation to show: it is of a tool
-// loop, or its state holds messages.
+// loop, or its newest state, if that was not too large to be read, holds messages.
 func talks(kind string, t engine.Topology, state []byte) bool {
-	return isLoop(kind, t) || len(talksIn(state)) > 0
+	return isLoop(kind, t) || hasTalk(state)
 }
 
 func isLoop(kind string, t engine.Topology) bool { return kind == engine.KindLoop || hasLoop(t) }

@@ -43,11 +43,21 @@ func (t talk) asks() bool {
 	return t.newest >= 0 && slices.ContainsFunc(t.messages[t.newest].calls, func(w wish) bool { return w.answer == 0 })
 }
 
+// hasTalk reports whether a state has a list of messages.
+func hasTalk(state []byte) bool {
+	for m := range members(state) {
+		if holdsMessages(m.raw) {
+			return true
+		}
+	}
+	return false
+}
+
 // talksIn finds the lists of messages in a state, sorted by key.
 func talksIn(state []byte) []talk {
 	var found []talk
 	for m := range members(state) {
-		if m.raw[0] == '[' && holdsMessages(m.raw) {
+		if holdsMessages(m.raw) {
 			found = append(found, readTalk(m.key, m.raw))
 		}
 	}
@@ -71,9 +81,12 @@ func chooseTalk(found []talk, t engine.Topology) {
 	slices.SortStableFunc(found, func(a, b talk) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
-// holdsMessages reports whether a list has a message. Other things may be among
-// its items: they do not hide the messages.
+// holdsMessages reports whether a value is a list that has a message. Other
+// things may be among its items: they do not hide the messages.
 func holdsMessages(list []byte) bool {
+	if list[0] != '[' {
+		return false
+	}
 	for m := range members(list) {
 		if m.raw[0] == '{' && mayBeMessage(m.raw) && readMessage(m.raw).odd == "" {
 			return true

@@ -138,6 +138,10 @@ func TestConversationOfAPausedLoop(t *testing.T) {
 		`  charge_card{"eur":1} denied tools.4@1 pending because ben denied it: too dear`,
 	), told(b.conversation("c", -1)))
 
+	same(t, []string{
+		"tools.1 done ", "tools.2 approved ben approved it, and it runs when the run goes on: fine", "tools.4 denied ben denied it: too dear",
+	}, b.callWords("c"))
+
 	b.recover("c")
 	same(t, append(opened[:2:2],
 		`  hold_seats{"seats":2} done tools.1@1 = "A4"`,
@@ -158,12 +162,29 @@ func TestConversationOfAPausedLoop(t *testing.T) {
 	}
 	same(t, []string{"1 user: Two seats for Hamlet"}, told(b.conversation("c", 0)))
 	// The Calls tab has the same words.
-	var words []string
+	same(t, []string{"tools.1 done ", "tools.2 done ", "tools.4 denied ben denied it: too dear", "tools.3 done "}, b.callWords("c"))
+}
+
+// callWords is how the calls of a run stand, and why.
+func (b *bench) callWords(run string) []string {
+	b.t.Helper()
 	s := b.service()
-	for _, c := range get[[]Call](t)(s.Calls(t.Context(), s.Find("c", ""), false)) {
+	var words []string
+	for _, c := range get[[]Call](b.t)(s.Calls(b.t.Context(), s.Find(run, ""), false)) {
 		words = append(words, fmt.Sprintf("%s %s %s", c.ID, c.State, c.Why))
 	}
-	same(t, []string{"tools.1 done ", "tools.2 done ", "tools.4 denied ben denied it: too dear", "tools.3 done "}, words)
+	return words
+}
+
+// The call log of a flow that failed on a denial says that the call waits; the
+// events say that it was denied.
+func TestCallsTellWhoDenied(t *testing.T) {
+	b := newBench(t)
+	b.start("tickets", "x")
+	same(t, []string{"hold.1 done ", "pay.1 waiting "}, b.callWords("x"))
+	s := b.service()
+	get[Outcome](t)(s.Act(t.Context(), Request{Ref: s.Find("x", ""), Action: Deny, Note: "too dear"}, nil))
+	same(t, []string{"hold.1 done ", "pay.1 denied ada denied it: too dear"}, b.callWords("x"))
 }
 
 // What deciding does is told as it will be: a call waits for those before it in

@@ -20,9 +20,6 @@ const (
 	inlineBytes = 64 << 20
 	// freshFor is how long a verdict is shown without verifying again.
 	freshFor = 30 * time.Second
-	// newestBytes is how large the newest checkpoint may be to be read for a run
-	// whose history is not: its visits are drawn, and messages are looked for.
-	newestBytes = 8 << 20
 )
 
 // Show returns one run: its row, its history and its graph.
@@ -60,7 +57,7 @@ func (s *Service) Show(ctx context.Context, ref Ref) (Detail, error) {
 		}
 	}
 	var newest engine.Checkpoint
-	if size <= inlineBytes || len(steps) > 0 && steps[len(steps)-1].Size <= newestBytes {
+	if len(steps) > 0 && steps[len(steps)-1].Size <= inlineBytes {
 		if newest, err = newestBody(ctx, a, k); err != nil {
 			return Detail{}, err
 		}

@@ -11,8 +11,14 @@ import (
 // talk is the end of the run's conversation: what the user wanted last, what
 // the model said last, and which of its calls have no result.
 func (o *overviewTab) talk(width int) []string {
+	if !o.r.talks() {
+		return nil
+	}
+	if p := o.r.talk.now.problem; p != nil {
+		return labelled(o.r.shared, "Talk", "the conversation cannot be read: "+p.Message, width)
+	}
 	v, ok := o.r.talk.newest()
-	if !o.r.talks() || !ok {
+	if !ok {
 		return nil
 	}
 	lines := o.line("User", lastSaid(v, "user"), width)

@@ -189,6 +189,22 @@ func TestConversationDeadStoreKeepsWhatWasRead(t *testing.T) {
 	x.sees("a approve or deny")
 }
 
+// A conversation that cannot be read greys nothing else of the run.
+func TestOverviewOfAConversationThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24, viewstest.Concierge)
+	x.backend.TalkErr = viewer.Problem{Code: "corrupt", Message: "step 6: row is unreadable"}
+	x.keys("enter")
+	x.sees("Talk  the conversation cannot be read: step 6: row is unreadable", "a  approve charge_card", "live")
+	x.keys("7")
+	x.sees("step 6: row is unreadable", "trying again")
+	x.backend.TalkErr = nil
+	x.wait(5 * time.Second)
+	x.sees("They are held.")
+	x.keys("1")
+	x.sees("Model They are held.")
+}
+
 // twoCards lets the newest reply ask for two payments, of which the second one
 // is much the longer.
 func twoCards(b *viewstest.Backend) {
@@ -255,10 +271,11 @@ func TestConversationApprovesTheCallUnderTheCursor(t *testing.T) {
 		not    string
 		acted  []string // by one enter
 	}{
-		"the first":       {keys: []string{"k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k"}, want: []string{"id tools.1", "249.00"}, not: "item_000", acted: []string{"tools.1"}},
-		"a message":       {keys: []string{"g"}, want: []string{"2 are open. Which one?"}},
-		"decided already": {change: func(p *viewer.Plan) { p.Review = p.Review[:1] }, want: []string{"tools.3 is not open any more.", "1 is open. Is it this one?"}, not: "wants your approval"},
-		"another one":     {change: func(p *viewer.Plan) { p.Review[1].Digest = "other" }, want: []string{"tools.3 is not open any more.", "2 are open. Which one?"}},
+		"the first":        {keys: []string{"k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k"}, want: []string{"id tools.1", "249.00"}, not: "item_000", acted: []string{"tools.1"}},
+		"on the Calls tab": {keys: []string{"3", "G"}, want: []string{"id tools.1", "249.00"}, not: "item_000", acted: []string{"tools.1"}},
+		"a message":        {keys: []string{"g"}, want: []string{"2 are open. Which one?"}},
+		"decided already":  {change: func(p *viewer.Plan) { p.Review = p.Review[:1] }, want: []string{"tools.3 is not open any more.", "1 is open. Is it this one?"}, not: "wants your approval"},
+		"another one":      {change: func(p *viewer.Plan) { p.Review[1].Digest = "other" }, want: []string{"tools.3 is not open any more.", "2 are open. Which one?"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

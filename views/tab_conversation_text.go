@@ -134,10 +134,11 @@ func (t *talkText) clamp() {
 	if t.cursor.before(t.top) {
 		t.top = t.cursor
 	}
-	if low := t.from(t.cursor, 1-t.height); t.top.before(low) {
+	above := 1 - max(1, t.height)
+	if low := t.from(t.cursor, above); t.top.before(low) {
 		t.top = low
 	}
-	if low := t.from(t.last(), 1-t.height); low.before(t.top) {
+	if low := t.from(t.last(), above); low.before(t.top) {
 		t.top = low
 	}
 }

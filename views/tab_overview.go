@@ -35,12 +35,8 @@ func (o *overviewTab) read(again bool) tea.Cmd {
 	return o.r.talk.read(again)
 }
 
-func (o *overviewTab) failed() *failure {
-	if !o.r.talks() {
-		return nil
-	}
-	return o.r.talk.now.failed()
-}
+// failed is about nothing: a conversation that cannot be read is one line of it.
+func (o *overviewTab) failed() *failure { return nil }
 
 func (o *overviewTab) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 	return nil, paneKey(msg, o.r.keys.Detail.Nav, &o.pane)

@@ -34,6 +34,7 @@ type Backend struct {
 	Talks    map[viewer.Ref]func(step int64, reveal bool) viewer.Conversation
 	StateAt  func(ref viewer.Ref, step int64, reveal bool) viewer.StateView // instead of States
 	Report   *viewer.Report                                                 // of each verification
+	TalkErr  error                                                          // every conversation fails with it
 	Err      error                                                          // every read fails with it
 	Problems []viewer.StoreProblem                                          // of each page
 	ActErr   error
@@ -159,10 +160,14 @@ func (b *Backend) State(_ context.Context, ref viewer.Ref, step int64, reveal bo
 func (b *Backend) Conversation(_ context.Context, ref viewer.Ref, step int64, reveal bool) (viewer.Conversation, error) {
 	b.Lock()
 	defer b.Unlock()
-	if at, ok := b.Talks[ref]; ok {
-		return at(step, reveal), b.Err
+	at, ok := b.Talks[ref]
+	switch {
+	case b.TalkErr != nil:
+		return viewer.Conversation{}, b.TalkErr
+	case b.Err != nil || !ok:
+		return viewer.Conversation{}, b.Err
 	}
-	return viewer.Conversation{}, b.Err
+	return at(step, reveal), nil
 }
 
 // Calls implements views.Backend.
