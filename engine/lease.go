@@ -18,6 +18,19 @@ type holding struct {
 
 var errLeaseLost = errors.New("the lease on the run was lost to another worker")
 
+// takenOver is what an error means that came of a lost lease: a store only says
+// that the context ended. Other errors stay as they are.
+func takenOver(ctx context.Context, k stores.Key, err error) error {
+	if err == nil || !errors.Is(context.Cause(ctx), errLeaseLost) || !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return lostLease(k)
+}
+
+func lostLease(k stores.Key) error {
+	return conflict(k, "look who recovered it", "another worker took the run over")
+}
+
 // detached bounds writes that must be tried even after the caller gave up,
 // like the result of a call that has just run.
 const detached = 5 * time.Second

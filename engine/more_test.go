@@ -235,6 +235,45 @@ func TestRecoverAll(t *testing.T) {
 	})
 }
 
+// robbed is a store in which another worker takes the lease just before save
+// number at, and this worker hears of it while it waits for the store.
+type robbed struct {
+	full
+	t  *testing.T
+	at int
+}
+
+func (r *robbed) Save(ctx context.Context, w stores.Save) error {
+	if r.at--; r.at == 0 {
+		if _, err := r.Acquire(ctx, w.Checkpoint.Key, "other", time.Minute, true); err != nil {
+			r.t.Error(err)
+		}
+		<-ctx.Done()
+	}
+	return r.full.Save(ctx, w)
+}
+
+// A worker that loses its lease while it saves says so, at every save.
+func TestLeaseLostWhileSaving(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		for at := 1; at <= 4; at++ {
+			w, run := newWorld(), fmt.Sprint("order-", at)
+			quick := func(c *engine.Config) { c.LeaseTTL = 30 * time.Millisecond }
+			_, err := runner(t, &robbed{full: s, t: t, at: at}, w.ticketTools(), quick).Run(ctx, tickets(), start(run))
+			if !errors.Is(err, engine.ErrCheckpointConflict) || !strings.Contains(err.Error(), "another worker took the run over") {
+				t.Errorf("save %d: %v", at, err)
+			}
+			if _, err := s.Latest(ctx, key(run)); errors.Is(err, stores.ErrNotFound) {
+				continue // it was never there
+			}
+			r := runner(t, s, w.ticketTools())
+			if _, err := r.Recover(ctx, tickets(), key(run), engine.RecoverOptions{Takeover: true}); err != nil || w.count("email_tickets") != 1 {
+				t.Errorf("save %d: %v, %v", at, err, w.hits)
+			}
+		}
+	})
+}
+
 // A worker that loses its lease starts no further call.
 func TestLostLeaseStopsTheWorker(t *testing.T) {
 	s, w := newStore(), newWorld()

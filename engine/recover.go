@@ -47,7 +47,7 @@ func (r *Runner) Recover(ctx context.Context, f *Flow, k stores.Key, o RecoverOp
 	defer held.release()
 	s, err := r.claim(held.ctx, g, k, o)
 	if err != nil {
-		return Result{}, err
+		return Result{}, takenOver(held.ctx, k, err)
 	}
 	return s.drive(held.ctx)
 }

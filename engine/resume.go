@@ -39,7 +39,7 @@ func (r *Runner) Resume(ctx context.Context, f *Flow, k stores.Key, d Decide) (R
 	defer held.release()
 	s, _, err := r.decide(held.ctx, k, d, g)
 	if err != nil {
-		return Result{}, err
+		return Result{}, takenOver(held.ctx, k, err)
 	}
 	return s.drive(held.ctx)
 }

@@ -148,7 +148,7 @@ func (r *Runner) Run(ctx context.Context, f *Flow, start Start) (Result, error) 
 	defer held.release()
 	s, err := r.begin(held.ctx, g, k, start)
 	if err != nil {
-		return Result{}, err
+		return Result{}, takenOver(held.ctx, k, err)
 	}
 	return s.drive(held.ctx)
 }

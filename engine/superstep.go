@@ -24,7 +24,7 @@ func (s *session) drive(ctx context.Context) (Result, error) {
 			return s.cutShort(err)
 		}
 		if err := s.save(ctx, q); err != nil {
-			return s.cutShort(err)
+			return s.cutShort(takenOver(ctx, s.place.Key, err))
 		}
 		s.replay, s.asked = nil, nil
 		if q.status != stores.StatusRunning {
@@ -43,7 +43,7 @@ func (s *session) cutShort(err error) (Result, error) {
 
 func (s *session) stoppedBy(cause error) error {
 	if errors.Is(cause, errLeaseLost) {
-		return conflict(s.place.Key, "look who recovered it", "another worker took the run over")
+		return lostLease(s.place.Key)
 	}
 	return fmt.Errorf("run %q: stopped, it can be recovered: %w", s.place.Run, cause)
 }
