@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/flowtui/flowtui/stores"
@@ -78,17 +79,15 @@ func (r *Runner) startable(ctx context.Context, k stores.Key, l *loaded, o Recov
 		}
 		return err
 	}
-	return undecided(l, o)
+	return undecided(l, o.mayRerun(l))
 }
 
-// undecided fails closed on calls in doubt.
-func undecided(l *loaded, o RecoverOptions) error {
-	if o.RerunInDoubt || l.last.Status != stores.StatusRunning {
-		return nil
-	}
+// undecided fails closed on calls in doubt, but for those of which somebody
+// said that they may run again.
+func undecided(l *loaded, mayRerun map[string]bool) error {
 	var calls []DoubtfulCall
-	for _, c := range FoldCalls(l.current()) {
-		if c.Doubtful() {
+	for _, c := range doubtful(l) {
+		if !mayRerun[c.ID] {
 			calls = append(calls, DoubtfulCall{ID: c.ID, Tool: c.Tool, Why: c.Doubt()})
 		}
 	}
@@ -99,6 +98,25 @@ func undecided(l *loaded, o RecoverOptions) error {
 		Class: ErrRecoveryNeedsDecision, Key: l.key, Reason: "it needs a decision before it can be recovered", Calls: calls,
 		Hint: "look where the call should have had its effect, then use flowtui resolve, or recover with --rerun-in-doubt",
 	}
+}
+
+func doubtful(l *loaded) []CallInfo {
+	if l.last.Status != stores.StatusRunning {
+		return nil
+	}
+	return slices.DeleteFunc(FoldCalls(l.current()), func(c CallInfo) bool { return !c.Doubtful() })
+}
+
+// mayRerun are the calls that RerunInDoubt means: those that are in doubt now,
+// and none that the old worker starts later.
+func (o RecoverOptions) mayRerun(l *loaded) map[string]bool {
+	m := map[string]bool{}
+	if o.RerunInDoubt {
+		for _, c := range doubtful(l) {
+			m[c.ID] = true
+		}
+	}
+	return m
 }
 
 // claim cuts the old worker off and takes the run over. It reads the run again
@@ -115,7 +133,8 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	if l.last.Status != stores.StatusRunning {
 		return nil, changed(ctx, r.store, r.keys, k, nil)
 	}
-	if err := undecided(l, o); err != nil {
+	mayRerun := o.mayRerun(l)
+	if err := undecided(l, mayRerun); err != nil {
 		return nil, err
 	}
 	s, err := r.session(g, l, b)
@@ -137,11 +156,11 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	}
 	s.log = nil
 	s.notes.rerun = ids(rerun)
-	return s, s.lookAgain(ctx, o)
+	return s, s.lookAgain(ctx, mayRerun)
 }
 
 // lookAgain reads the call log as it was when the old worker was cut off.
-func (s *session) lookAgain(ctx context.Context, o RecoverOptions) error {
+func (s *session) lookAgain(ctx context.Context, mayRerun map[string]bool) error {
 	l, _, err := s.r.open(ctx, s.place.Key)
 	if err != nil {
 		return err
@@ -149,7 +168,7 @@ func (s *session) lookAgain(ctx context.Context, o RecoverOptions) error {
 	if l.last.Step != s.step {
 		return changed(ctx, s.r.store, s.r.keys, s.place.Key, nil)
 	}
-	if err := undecided(l, o); err != nil {
+	if err := undecided(l, mayRerun); err != nil {
 		return err
 	}
 	calls := FoldCalls(l.current())

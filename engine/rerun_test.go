@@ -1,0 +1,74 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// lastMoment is a store that lets a slow worker start one more call just before
+// another worker's claim is saved.
+type lastMoment struct {
+	full
+	claim func()
+}
+
+func (s *lastMoment) Save(ctx context.Context, w stores.Save) error {
+	s.claim()
+	return s.full.Save(ctx, w)
+}
+
+// slowStart is a slow worker's store: its started record of mail.1 waits.
+type slowStart struct {
+	full
+	mail chan struct{}
+}
+
+func (s *slowStart) RecordCall(ctx context.Context, w stores.CallWrite) error {
+	if w.Call.Node == "mail" && w.Call.Status == stores.CallStarted {
+		<-s.mail
+	}
+	return s.full.RecordCall(ctx, w)
+}
+
+// "Run it again" is said of the calls that were in doubt then. One that the old
+// worker starts after that, before it is cut off, needs a decision of its own.
+func TestRerunMeansWhatWasInDoubt(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		w, charge, mail := newWorld(), newGate(), newGate()
+		w.do["charge_card"], w.do["email_tickets"] = charge.pass, mail.pass
+		f := engine.NewFlow("f").Node("start", engine.NodeFunc(nothing)).
+			Node("pay", engine.Call{Tool: "charge_card"}).
+			Node("mail", engine.NodeFunc(func(ctx context.Context, _ engine.State) (engine.State, error) {
+				<-charge.reached
+				_, err := engine.CallTool(ctx, "email_tickets", nil)
+				return nil, err
+			})).
+			Edge("start", "pay", "mail")
+		slow := &slowStart{s, make(chan struct{})}
+		first := make(chan error, 1)
+		go func() {
+			_, err := runner(t, slow, w.ticketTools(), named("first")).Run(ctx, f, start("a"))
+			first <- err
+		}()
+		<-charge.reached
+		second := &lastMoment{s, func() { close(slow.mail); <-mail.reached }}
+		_, err := runner(t, second, w.ticketTools(), named("second")).Recover(ctx, f, key("a"), engine.RecoverOptions{RerunInDoubt: true, Takeover: true, By: "olga"})
+		e, ok := errors.AsType[*engine.Error](err)
+		if !errors.Is(err, engine.ErrRecoveryNeedsDecision) || !ok || len(e.Calls) != 1 || e.Calls[0].ID != "mail.1" {
+			t.Errorf("got %v, want that mail.1 needs a decision", err)
+		}
+		if w.count("email_tickets") != 1 {
+			t.Errorf("the mail was sent %d times", w.count("email_tickets"))
+		}
+		close(charge.open)
+		close(mail.open)
+		if err := <-first; !errors.Is(err, engine.ErrCheckpointConflict) {
+			t.Errorf("the first worker: %v", err)
+		}
+		verified(t, s, "a")
+	})
+}
