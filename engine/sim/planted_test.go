@@ -152,7 +152,7 @@ var faults = []planted{
 	},
 	{
 		"calls in doubt run again without a decision", "engine/recover.go",
-		"if o.RerunInDoubt || l.last.Status != stores.StatusRunning {", "if true {",
+		"if !mayRerun[c.ID] {", "if false {",
 		"runs again without a decision",
 	},
 	{
