@@ -152,3 +152,11 @@ type Leaser interface {
 type Preparer interface {
 	Prepare(ctx context.Context) error
 }
+
+// Expirer tells when a store drops a run by itself.
+type Expirer interface {
+	// Expires returns when all rows of the run will be gone unless it is written
+	// to before, by the store's clock. ok is false for a run that stays.
+	// ErrNotFound when there is no such run. Asking does not make it live longer.
+	Expires(ctx context.Context, k Key) (at time.Time, ok bool, err error)
+}
