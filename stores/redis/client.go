@@ -18,7 +18,7 @@ const (
 	grace = time.Second
 	// redirects bounds how often a cluster is asked again who serves the slot.
 	redirects = 10
-	// settle is the pause before that.
+	// settle is the pause before that, and what ends together is kept apart by it.
 	settle = 100 * time.Millisecond
 )
 
@@ -114,6 +114,16 @@ func await[T any](ctx context.Context, after time.Duration, f func() (T, error))
 	}
 }
 
+// outlive is a context that ends a little after ctx, so that it is not the
+// connection that reports the end of ctx, and frees the connection then.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	free := context.WithoutCancel(ctx)
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(free, deadline.Add(settle))
+	}
+	return free, func() {}
+}
+
 // strictness says what read does with commands that the server refuses.
 type strictness bool
 
@@ -164,7 +174,11 @@ func (s *Store) readOnce(ctx context.Context, how strictness, build func(p clien
 	if s.mayAskTime() {
 		clock = p.Time(ctx)
 	}
-	cmds, err := await(ctx, 0, func() ([]client.Cmder, error) { return p.Exec(ctx) })
+	cmds, err := await(ctx, 0, func() ([]client.Cmder, error) {
+		wire, stop := outlive(ctx)
+		defer stop()
+		return p.Exec(wire)
+	})
 	if cmds == nil && err != nil {
 		return now, err
 	}
