@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"slices"
 	"time"
 
 	client "github.com/redis/go-redis/v9"
@@ -179,7 +180,8 @@ func (s *Store) readOnce(ctx context.Context, how strictness, build func(p clien
 		defer stop()
 		return p.Exec(wire)
 	})
-	if cmds == nil && err != nil {
+	// What fails before the commands are sent, like logging in, is no command's error.
+	if err != nil && !slices.ContainsFunc(cmds, func(c client.Cmder) bool { return c.Err() != nil }) {
 		return now, err
 	}
 	for _, cmd := range cmds {
