@@ -16,6 +16,12 @@ func Redis(t testing.TB) *Server {
 	return nil
 }
 
+// RedisWith skips the test.
+func RedisWith(t testing.TB, _ ...string) *Server { return Redis(t) }
+
+// RedisSentinel skips the test.
+func RedisSentinel(t testing.TB, _ ...string) *Server { return Redis(t) }
+
 // Postgres skips the test.
 func Postgres(t testing.TB) *Server {
 	t.Helper()

@@ -10,7 +10,9 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,31 +23,59 @@ import (
 // Redis starts a Redis server that keeps nothing on disk.
 func Redis(t testing.TB) *Server {
 	t.Helper()
+	return RedisWith(t)
+}
+
+// RedisWith is Redis with further lines of its configuration.
+func RedisWith(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	r := newRedis(t)
+	r.settings = strings.Join(settings, "\n")
+	return newServer(t, r.folder, r)
+}
+
+// RedisSentinel starts a Sentinel, which finds the primary of a group of
+// servers. The lines of its configuration say which one.
+func RedisSentinel(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	r := newRedis(t)
+	r.settings, r.sentinel = strings.Join(settings, "\n"), true
+	return newServer(t, r.folder, r)
+}
+
+func newRedis(t testing.TB) *redis {
+	t.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		missing(t, "redis-server is not installed; install the package redis-server")
 	}
-	folder := tempFolder(t)
-	return newServer(t, folder, &redis{program: program, folder: folder, password: rand.Text()})
+	return &redis{program: program, folder: tempFolder(t), password: rand.Text()}
 }
 
 type redis struct {
 	program, folder, password string
+	settings                  string
+	sentinel                  bool
 }
 
 // command gives the settings on standard input: the arguments of a process,
 // and so the password, are there for every user to see.
 func (r *redis) command(port int) *exec.Cmd {
+	config := fmt.Sprintf("bind 127.0.0.1\nport %d\nrequirepass %s\ndaemonize no\n", port, r.password)
+	if !r.sentinel {
+		config += "save \"\"\nappendonly no\n"
+	}
+	config += r.settings + "\n"
 	cmd := exec.Command(r.program, "-")
+	cmd.Stdin = strings.NewReader(config)
+	if r.sentinel { // it keeps what it learns in its file
+		file := filepath.Join(r.folder, "sentinel.conf")
+		if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+			return exec.Command(file) // which fails, and says that it is not there
+		}
+		cmd = exec.Command(r.program, file, "--sentinel")
+	}
 	cmd.Dir = r.folder
-	cmd.Stdin = strings.NewReader(fmt.Sprintf(`
-bind 127.0.0.1
-port %d
-requirepass %s
-daemonize no
-save ""
-appendonly no
-`, port, r.password))
 	return cmd
 }
 

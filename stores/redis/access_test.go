@@ -175,7 +175,10 @@ func TestScenario47Failover(t *testing.T) {
 	s := create(t, first.URL, "r")
 	a, b := raw(t, first.URL), raw(t, second.URL)
 	follow(t, second.URL, first.URL)
-	waitFor(t, func() bool { n, err := b.HGet(t.Context(), "{flowtui}:run:7:default:r", "step").Result(); return err == nil && n == "0" })
+	waitFor(t, func() bool {
+		n, err := b.HGet(t.Context(), "{flowtui}:run:7:default:r", "step").Result()
+		return err == nil && n == "0"
+	})
 
 	replica := open(t, second.URL, redis.Options{})
 	info, err := replica.Info(t.Context())

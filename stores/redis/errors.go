@@ -126,7 +126,14 @@ func replyClass(text string, write bool) (why string, class error) {
 	return "", stores.ErrUnreadable
 }
 
+// nonLocal is what a script meets at a key that is not there while its slot is
+// being moved. Every script looks at such a key before it changes a row.
+const nonLocal = "attempted to access a non local key"
+
 func inScript(text, code string) bool {
+	if code == "TRYAGAIN" && strings.Contains(text, nonLocal) {
+		return true
+	}
 	_, after, found := strings.Cut(text, "@user_script")
 	if !found {
 		return false

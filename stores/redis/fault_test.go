@@ -225,7 +225,9 @@ func TestRestartedEmpty(t *testing.T) {
 		"prepare": func() error { return s.Prepare(t.Context()) },
 		"step 0":  func() error { return s.Save(t.Context(), storetest.Step(place("new"), 0)) },
 		"step 1":  func() error { return s.Save(t.Context(), storetest.Step(place("r"), 1)) },
-		"record":  func() error { return s.RecordCall(t.Context(), stores.CallWrite{Call: storetest.Record(place("r"), 1, 1)}) },
+		"record": func() error {
+			return s.RecordCall(t.Context(), stores.CallWrite{Call: storetest.Record(place("r"), 1, 1)})
+		},
 		"delete":  func() error { return s.Delete(t.Context(), k) },
 		"acquire": func() error { _, err := s.Acquire(t.Context(), k, "w", time.Minute, false); return err },
 	}

@@ -166,7 +166,9 @@ func TestExpiredRunsAreGone(t *testing.T) {
 		func() error { _, err := viewer.Head(t.Context(), place("a").Key); return err },
 		func() error { _, err := viewer.At(t.Context(), place("a").Key, 0); return err },
 		func() error { _, _, err := viewer.Expires(t.Context(), place("a").Key); return err },
-		func() error { return s.RecordCall(t.Context(), stores.CallWrite{Call: storetest.Record(place("a"), 1, 1)}) },
+		func() error {
+			return s.RecordCall(t.Context(), stores.CallWrite{Call: storetest.Record(place("a"), 1, 1)})
+		},
 		func() error { return s.Delete(t.Context(), place("a").Key) },
 	} {
 		fails(t, "an expired run", read(), stores.ErrNotFound)
@@ -326,4 +328,3 @@ func TestScenario04IndexLost(t *testing.T) {
 		}
 	}
 }
-

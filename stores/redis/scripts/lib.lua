@@ -62,9 +62,10 @@ local function inspect(owner, r)
 end
 
 -- begin is the first write of a script. A server that refuses writes says so
--- here, and a user who lacks one of the commands is told so, before anything
--- else has changed. A script that makes room works in a full server, too: once
--- a script has written, a server refuses it nothing.
+-- here, and so does one that is losing the slot, at the key that never exists; a
+-- user who lacks one of the commands is told so. Nothing but the number of
+-- changes has changed then. A script that makes room works in a full server,
+-- too: once a script has written, a server refuses it nothing.
 local function begin(makesRoom)
   if makesRoom then
     redis.call('DEL', P .. ':none')
