@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/redis"
 	"github.com/flowtui/flowtui/stores/sqlite"
 	"github.com/flowtui/flowtui/viewer"
 )
@@ -34,6 +35,15 @@ func formats(locations map[string]string, create bool) viewer.Registry {
 				return nil, err
 			}
 			return sqlite.Open(ctx, path, sqlite.Options{ReadOnly: readOnly, Create: create && !readOnly})
+		},
+	}, {
+		Name: "redis",
+		Sniff: func(_ context.Context, spec string) (bool, string, error) {
+			return redis.IsURL(locations[spec]), "", nil // what is there, opening tells
+		},
+		Open: func(ctx context.Context, spec string, readOnly bool) (stores.Store, error) {
+			redis.Quiet() // the terminal is not the client library's to write to
+			return redis.Open(ctx, locations[spec], redis.Options{ReadOnly: readOnly, Create: create && !readOnly})
 		},
 	}}
 }
@@ -82,8 +92,12 @@ func filePath(spec string) (string, error) {
 	return filepath.FromSlash(path), nil
 }
 
-// storeExists reports whether there is something at a location.
+// storeExists reports whether there is something at a location. Of a server,
+// opening tells.
 func storeExists(location string) bool {
+	if redis.IsURL(location) {
+		return true
+	}
 	path, err := sqlitePath(location)
 	return err == nil && exists(path)
 }
@@ -91,6 +105,9 @@ func storeExists(location string) bool {
 // creatable refuses to make a store where a slip of the hand is more likely: a
 // new file is named by its ending or by a URL.
 func creatable(spec string) error {
+	if redis.IsURL(spec) {
+		return nil
+	}
 	path, err := sqlitePath(spec)
 	if err != nil || exists(path) || strings.HasPrefix(spec, "sqlite:") {
 		return err

@@ -107,6 +107,38 @@ func TestWatchWithoutChannels(t *testing.T) {
 	}
 }
 
+// The permissions that the documentation names are enough.
+func TestDocumentedPermissions(t *testing.T) {
+	server := testservers.Redis(t)
+	writer := as(t, server, "writer", "~{flowtui}:*", "&{flowtui}:*", "+@read", "+@write", "+@scripting", "+time", "+publish")
+	s := create(t, with(t, writer, "ttl", "1h"), "r", "other")
+	w := storetest.Step(place("r"), 1)
+	w.Graph, w.Events = []byte("graph"), []stores.Event{storetest.Event(place("r"), 1)}
+	save(t, s, w)
+	if info, err := s.Info(t.Context()); err != nil || info.ReadOnly {
+		t.Errorf("info is %+v, %v", info, err)
+	}
+	if _, err := s.Acquire(t.Context(), place("r").Key, "w", time.Minute, false); err != nil {
+		t.Error(err)
+	}
+	if err := s.RecordCall(t.Context(), stores.CallWrite{Call: storetest.Record(place("r"), 1, 1)}); err != nil {
+		t.Error(err)
+	}
+	if err := s.Delete(t.Context(), place("other").Key); err != nil {
+		t.Error(err)
+	}
+	viewer := open(t, as(t, server, "viewer", "~{flowtui}:*", "&{flowtui}:*", "+@read", "+time", "+subscribe"), redis.Options{})
+	if _, err := viewer.Watch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := raw(t, server.URL)
+	waitFor(t, func() bool {
+		n, err := c.PubSubNumSub(t.Context(), "{flowtui}:changes").Result()
+		return err == nil && n["{flowtui}:changes"] == 1
+	})
+	storetest.Check(t, viewer)
+}
+
 // A user who lacks one command of a script changes nothing at all.
 func TestMissingPermissionIsAllOrNothing(t *testing.T) {
 	server := testservers.Redis(t)

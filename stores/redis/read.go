@@ -204,6 +204,9 @@ func (s *Store) History(ctx context.Context, k stores.Key, q stores.HistoryQuery
 
 func (s *Store) history(ctx context.Context, k stores.Key, q stores.HistoryQuery) (steps []stores.Checkpoint, err error) {
 	st, err := s.stand(ctx, k)
+	if st.lost {
+		st.exists, st.bad = true, lostRows
+	}
 	if err != nil || !st.exists {
 		return nil, err
 	}

@@ -22,22 +22,39 @@ func status(st stores.Status) func(*stores.Checkpoint) {
 
 func runKey(run string) string { return "{flowtui}:run:7:default:" + run }
 
-// expires is when a run expires, zero for never.
-func expires(t *testing.T, s stores.Expirer, run string) time.Time {
+// expires is when the server says that a run's key ends, zero for never. The
+// store must say the same: it adds what is left to the server's time.
+func expires(t *testing.T, s *redis.Store, c *client.Client, run string) time.Time {
 	t.Helper()
-	at, ok, err := s.Expires(t.Context(), place(run).Key)
-	if err != nil || ok == at.IsZero() {
-		t.Errorf("%s expires at %v, %v, %v", run, at, ok, err)
+	got, ok, err := s.Expires(t.Context(), place(run).Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ms, err := c.Do(t.Context(), "PEXPIRETIME", runKey(run)).Int64()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ms == -1 {
+		if ok {
+			t.Errorf("%s expires at %v, its key does not", run, got)
+		}
+		return time.Time{}
+	}
+	at := time.UnixMilli(ms)
+	if !ok || got.Sub(at).Abs() > time.Minute {
+		t.Errorf("%s expires at %v, its key at %v", run, got, at)
 	}
 	return at
 }
 
-// near allows for the time that a test takes, and for nothing else.
-func near(t *testing.T, what string, got time.Time, before, after time.Time) {
+// clock is the server's time.
+func clock(t *testing.T, c *client.Client) time.Time {
 	t.Helper()
-	if got.Before(before.Add(-5*time.Millisecond)) || got.After(after.Add(5*time.Millisecond)) {
-		t.Errorf("%s: expires at %v, want %v to %v", what, got, before, after)
+	now, err := c.Time(t.Context()).Result()
+	if err != nil {
+		t.Fatal(err)
 	}
+	return now.Truncate(time.Millisecond)
 }
 
 // A run expires ttl after its last write, whatever it is, and never while it is
@@ -45,30 +62,34 @@ func near(t *testing.T, what string, got time.Time, before, after time.Time) {
 func TestTTLIsFromTheLastWrite(t *testing.T) {
 	server := testservers.Redis(t)
 	s := create(t, with(t, server.URL, "ttl", "3600"))
+	c := raw(t, server.URL)
 	k, p := place("r").Key, place("r")
 	write := func(what string, do func() error) {
 		t.Helper()
-		before := time.Now()
+		before := clock(t, c)
 		if err := do(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		near(t, what, expires(t, s, "r"), before.Add(hour), time.Now().Add(hour))
+		after := clock(t, c)
+		if at := expires(t, s, c, "r"); at.Before(before.Add(hour)) || at.After(after.Add(hour)) {
+			t.Errorf("%s from %v to %v: expires at %v", what, before, after, at)
+		}
 	}
 	write("first save", func() error { return s.Save(t.Context(), storetest.Step(p, 0)) })
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(5 * time.Millisecond)
 	write("call record", func() error { return s.RecordCall(t.Context(), stores.CallWrite{Call: storetest.Record(p, 1, 1)}) })
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(5 * time.Millisecond)
 	write("lease", func() error { _, err := s.Acquire(t.Context(), k, "w", time.Minute, false); return err })
 
-	at := expires(t, s, "r")
-	time.Sleep(20 * time.Millisecond)
+	at := expires(t, s, c, "r")
+	time.Sleep(5 * time.Millisecond)
 	storetest.Check(t, s)
-	if now := expires(t, s, "r"); now.Sub(at).Abs() > 5*time.Millisecond {
+	if now := expires(t, s, c, "r"); !now.Equal(at) {
 		t.Errorf("reading moved the end from %v to %v", at, now)
 	}
 
 	save(t, s, storetest.Step(p, 1, status(stores.StatusPaused)))
-	if at := expires(t, s, "r"); !at.IsZero() {
+	if at := expires(t, s, c, "r"); !at.IsZero() {
 		t.Errorf("a paused run expires at %v", at)
 	}
 	if err := s.RecordCall(t.Context(), stores.CallWrite{Call: storetest.Record(p, 1, 2)}); err != nil {
@@ -77,7 +98,7 @@ func TestTTLIsFromTheLastWrite(t *testing.T) {
 	if _, err := s.Renew(t.Context(), k, "w", time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if at := expires(t, s, "r"); !at.IsZero() {
+	if at := expires(t, s, c, "r"); !at.IsZero() {
 		t.Errorf("a paused run expires at %v after a call record and a lease", at)
 	}
 	write("resumed", func() error { return s.Save(t.Context(), storetest.Step(p, 2)) })
@@ -91,10 +112,11 @@ func TestTTLIsFromTheLastWrite(t *testing.T) {
 func TestNoTTL(t *testing.T) {
 	server := testservers.Redis(t)
 	create(t, with(t, server.URL, "ttl", "1h"), "r")
+	c := raw(t, server.URL)
 	for step, ttl := range []string{"0", ""} {
 		s := open(t, with(t, server.URL, "ttl", ttl), redis.Options{})
 		save(t, s, storetest.Step(place("r"), int64(step)+1))
-		if at := expires(t, s, "r"); !at.IsZero() {
+		if at := expires(t, s, c, "r"); !at.IsZero() {
 			t.Errorf("ttl=%s: expires at %v", ttl, at)
 		}
 	}
@@ -216,7 +238,7 @@ func TestPersistedByHand(t *testing.T) {
 	if got := len(mustList(t, s)); got != 3 {
 		t.Errorf("%d runs are listed", got)
 	}
-	if at := expires(t, s, "a"); !at.IsZero() {
+	if at := expires(t, s, c, "a"); !at.IsZero() {
 		t.Errorf("it expires at %v", at)
 	}
 	if n, err := c.ZCount(t.Context(), "{flowtui}:expiring", "-inf", fmt.Sprint(time.Now().UnixMilli())).Result(); err != nil || n != 0 {
@@ -234,12 +256,14 @@ func TestScenario04TTLByHand(t *testing.T) {
 	k := place("r").Key
 	save(t, s, storetest.Step(place("r"), 1, status(stores.StatusPaused)))
 	c := raw(t, server.URL)
-	now := time.Now()
-	must(t, c, "PEXPIRE", runKey("r"), 300)
-	near(t, "by hand", expires(t, s, "r"), now.Add(300*time.Millisecond), time.Now().Add(300*time.Millisecond))
+	must(t, c, "EXPIRE", runKey("r"), 3600)
+	if at := expires(t, s, c, "r"); at.IsZero() {
+		t.Error("the ttl cannot be seen")
+	}
 	if h, err := s.Head(t.Context(), k); err != nil || h.Bad != "" || h.Status != stores.StatusPaused {
 		t.Errorf("before: %+v, %v", h, err)
 	}
+	must(t, c, "PEXPIRE", runKey("r"), 1)
 	waitFor(t, func() bool { n, err := c.Exists(t.Context(), runKey("r")).Result(); return err == nil && n == 0 })
 	incomplete(t, s, stores.StatusPaused)
 	if err := s.Delete(t.Context(), k); err != nil {
@@ -259,6 +283,10 @@ func incomplete(t *testing.T, s *redis.Store, was stores.Status) {
 	last, err := s.Latest(t.Context(), k)
 	if err != nil || !strings.Contains(last.Bad, "rows of the run are gone") {
 		t.Errorf("latest is %+v, %v", last, err)
+	}
+	steps, err := s.History(t.Context(), k, stores.HistoryQuery{})
+	if err != nil || len(steps) != 1 || steps[0].Bad != last.Bad {
+		t.Errorf("history is %+v, %v", steps, err)
 	}
 	for _, f := range []stores.Filter{everyRun, {Owner: stores.DefaultOwner, Flow: "flow", Statuses: []stores.Status{was}}} {
 		page, err := s.List(t.Context(), stores.Query{Filter: f})
