@@ -52,11 +52,16 @@ local function sets(owner, r)
   return keys
 end
 
--- inspect fails if a key that is about to be written holds something else.
-local function inspect(owner, r)
-  for _, key in ipairs(r and sets(owner, r) or {}) do
-    redis.call('ZCARD', key)
+-- inspect fails if a key that is about to be written holds something else: one
+-- of the sets that a run is in (old) and is going to be in (new), or another.
+local function inspect(owner, old, new)
+  local same = old and new and old.status == new.status and old.flow == new.flow
+  for _, r in ipairs(same and {new} or {old or new, new}) do
+    for _, key in ipairs(sets(owner, r)) do
+      redis.call('ZCARD', key)
+    end
   end
+  redis.call('ZCARD', OPEN)
   redis.call('ZCARD', OWNERS)
   redis.call('ZCARD', EXPIRING)
 end

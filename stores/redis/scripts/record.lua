@@ -17,7 +17,6 @@ if number then
 end
 local old = parse(redis.call('HGET', INDEX, id))
 inspect(owner, old)
-inspect(owner, old and {order = old.order, flow = old.flow, status = old.status, open = '1'})
 
 begin()
 addLog(calls, events)

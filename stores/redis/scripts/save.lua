@@ -2,7 +2,7 @@ local id, owner, run, ttl = arg(), arg(), arg(), tonumber(arg())
 local c = {
   step = arg(), before = arg(), segment = arg(), previous = arg(), base = arg(), status = arg(), incarnation = arg(),
 }
-local r = {order = arg(), flow = arg(), status = c.status, open = '1'}
+local r = {order = arg(), flow = arg(), status = c.status, open = '0'}
 local row, payload, head = arg(), arg(), arg()
 local digest, hasGraph, graph = arg(), arg() == '1', arg()
 local calls, events = readCalls(), readEvents()
@@ -26,8 +26,7 @@ if number then
   return number
 end
 local old = parse(redis.call('HGET', INDEX, id))
-inspect(owner, old)
-inspect(owner, r)
+inspect(owner, old, r)
 local newGraph = hasGraph and redis.call('HEXISTS', GRAPHS, digest) == 0
 
 begin()
