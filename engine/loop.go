@@ -155,8 +155,8 @@ func (f *Flow) loop(id, tools string, l ToolLoop) *Flow {
 	f.edges = append(f.edges, edge{from: id, to: []string{tools}, inner: true, cond: &Condition{
 		Text: "the reply calls tools",
 		Test: func(s State) (bool, error) {
-			history, err := l.history(s)
-			return err == nil && len(pinned(history)) > 0, err
+			calls, err := l.pinned(s)
+			return len(calls) > 0, err
 		},
 	}})
 	f.Edge(tools, id)
@@ -176,7 +176,7 @@ func (l ToolLoop) history(s State) ([]model.Message, error) {
 
 // Messages reads a conversation from a state.
 func Messages(s State, key string) ([]model.Message, error) {
-	raw, err := marshal(s[key])
+	raw, err := appendValue(nil, s[key])
 	if err != nil {
 		return nil, err
 	}
@@ -204,10 +204,15 @@ func messageValues(messages []model.Message) ([]any, error) {
 	return list, nil
 }
 
-// pinned are the tool calls that the newest message asks for.
-func pinned(history []model.Message) []model.ToolCall {
-	if len(history) == 0 || history[len(history)-1].Role != model.Assistant {
-		return nil
+// pinned are the tool calls that the newest message asks for. Only that one is
+// read: a history is long.
+func (l ToolLoop) pinned(s State) ([]model.ToolCall, error) {
+	if list, ok := s[l.key()].([]any); ok && len(list) > 1 {
+		s = State{l.key(): list[len(list)-1:]}
 	}
-	return history[len(history)-1].ToolCalls
+	newest, err := l.history(s)
+	if err != nil || len(newest) == 0 || newest[0].Role != model.Assistant {
+		return nil, err
+	}
+	return newest[0].ToolCalls, nil
 }

@@ -153,13 +153,13 @@ func (t loopTools) Run(ctx context.Context, s State) (State, error) {
 	if err != nil {
 		return nil, err
 	}
-	history, err := t.l.history(s)
+	calls, err := t.l.pinned(s)
 	if err != nil {
 		return nil, err
 	}
 	var results []model.Message
 	var denied *DeniedError
-	for i, c := range pinned(history) {
+	for i, c := range calls {
 		var text string
 		if denied != nil {
 			text = "error: not run, since " + denied.Error()
