@@ -35,7 +35,8 @@ type entry struct {
 	apart string // why it is not for this worker, as it was told
 
 	tried mark // the version that was tried
-	// step and segment where the try itself left the run: that is no change.
+	// Where the try itself left the run, if it claimed it: that is no change.
+	claimed       bool
 	step, segment int64
 	tries         int
 	due           time.Time // zero: only when the run has changed
@@ -44,7 +45,7 @@ type entry struct {
 
 // same reports whether nothing but this worker's own try changed the run.
 func (e *entry) same(m mark) bool {
-	return m == e.tried || m.life == e.tried.life && m.step == e.step && m.segment == e.segment
+	return m == e.tried || e.claimed && m.life == e.tried.life && m.step == e.step && m.segment == e.segment
 }
 
 // The back-off of one run, and of a store that does not answer.
@@ -165,7 +166,7 @@ func (s *Sweeper) postponed(ctx context.Context, h stores.Head) bool {
 	e, m := s.entry(h), markOf(h)
 	waited := e.tries > 0 && e.same(m)
 	if !waited {
-		*e = entry{apart: e.apart, tried: m, step: h.Step, segment: h.Segment, tries: claims, due: time.Now().Add(wait)}
+		*e = entry{apart: e.apart, tried: m, tries: claims, due: time.Now().Add(wait)}
 	}
 	s.mu.Unlock()
 	if !waited {

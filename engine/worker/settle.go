@@ -71,10 +71,8 @@ func (s *Sweeper) leave(ctx context.Context, t try) {
 		*e = entry{apart: e.apart}
 	}
 	e.tries++
-	e.tried, e.step, e.segment = m, t.head.Step, t.head.Segment
-	if t.result.Key == t.head.Key { // it was claimed, so the try itself changed it
-		e.step, e.segment = t.result.Step, t.result.Segment
-	}
+	e.tried, e.claimed = m, t.result.Key == t.head.Key
+	e.step, e.segment = t.result.Step, t.result.Segment
 	e.due = time.Time{}
 	var wait time.Duration
 	if what.retry > 0 {
