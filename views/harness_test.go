@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -92,17 +94,25 @@ func (x *harness) handle(msg tea.Msg) {
 	}
 }
 
-// result runs a command, for at most a moment.
+// prompt are the commands that always end: they are waited for, however busy
+// the machine is.
+var prompt = regexp.MustCompile(`\.(ask\[|Batch\.|send\.|copyText\.)`)
+
+// result runs a command. One that may wait by its nature gets a moment.
 func result(cmd tea.Cmd) (tea.Msg, bool) {
 	if cmd == nil {
 		return nil, false
+	}
+	moment := 30 * time.Millisecond
+	if prompt.MatchString(runtime.FuncForPC(reflect.ValueOf(cmd).Pointer()).Name()) {
+		moment = time.Minute
 	}
 	done := make(chan tea.Msg, 1)
 	go func() { done <- cmd() }()
 	select {
 	case m := <-done:
 		return m, true
-	case <-time.After(30 * time.Millisecond):
+	case <-time.After(moment):
 		return nil, false
 	}
 }
