@@ -96,7 +96,7 @@ func (x *harness) handle(msg tea.Msg) {
 
 // prompt are the commands that always end: they are waited for, however busy
 // the machine is.
-var prompt = regexp.MustCompile(`\.(ask\[|Batch\.|send\.|copyText\.)`)
+var prompt = regexp.MustCompile(`\.(ask\[|Batch\.|send\.|copyText\.|watch\.)`)
 
 // result runs a command. One that may wait by its nature gets a moment.
 func result(cmd tea.Cmd) (tea.Msg, bool) {
