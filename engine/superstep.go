@@ -24,7 +24,7 @@ func (s *session) drive(ctx context.Context) (Result, error) {
 			return s.cutShort(err)
 		}
 		if err := s.save(ctx, q); err != nil {
-			return s.cutShort(takenOver(ctx, s.place.Key, err))
+			return s.cutShort(err)
 		}
 		s.replay, s.asked = nil, nil
 		if q.status != stores.StatusRunning {
@@ -38,7 +38,7 @@ func (s *session) drive(ctx context.Context) (Result, error) {
 func (s *session) cutShort(err error) (Result, error) {
 	r := s.result(stores.StatusRunning, saveRequest{})
 	r.State = nil
-	return r, err
+	return r, takenOver(s.ctx, s.place.Key, err)
 }
 
 func (s *session) stoppedBy(cause error) error {
