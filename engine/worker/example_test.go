@@ -28,15 +28,7 @@ func Example() {
 
 	tools := tool.NewRegistry(tool.Tool{Name: "say_hello", Run: func(context.Context, tool.Input) (any, error) { return "hello", nil }})
 	runner, _ := engine.New(engine.Config{Store: store, Keys: keys, Tools: tools})
-	w, err := worker.New(worker.Options{
-		Runner: runner, Store: store, Log: slog.New(slog.DiscardHandler),
-		Flows: func(name string) (*engine.Flow, error) {
-			if name != hello.Name() {
-				return nil, fmt.Errorf("this service has no flow %q", name)
-			}
-			return hello, nil
-		},
-	})
+	w, err := worker.New(worker.Options{Runner: runner, Store: store, Flows: engine.Flows(hello), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		fmt.Println(err)
 		return
