@@ -74,6 +74,7 @@ func TestWhatAnErrorMeans(t *testing.T) {
 		{of(engine.ErrCheckpointNotFound), faster, true},
 		{stores.ErrConflict, faster, true},
 		{of(engine.ErrRefused), "not recovered", true},
+		{of(engine.ErrUnavailable), "not recovered", true}, // a model
 		{stores.ErrBusy, "not recovered", true},
 		{stores.ErrNotFound, "not recovered", true}, // the store is gone: no run says so
 		{stores.ErrUnavailable, "not recovered", true},
