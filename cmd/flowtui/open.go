@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/postgres"
 	"github.com/flowtui/flowtui/stores/redis"
 	"github.com/flowtui/flowtui/stores/sqlite"
 	"github.com/flowtui/flowtui/viewer"
@@ -45,8 +46,19 @@ func formats(locations map[string]string, create bool) viewer.Registry {
 			redis.Quiet() // the terminal is not the client library's to write to
 			return redis.Open(ctx, locations[spec], redis.Options{ReadOnly: readOnly, Create: create && !readOnly})
 		},
+	}, {
+		Name: "postgres",
+		Sniff: func(_ context.Context, spec string) (bool, string, error) {
+			return postgres.IsURL(locations[spec]), "", nil
+		},
+		Open: func(ctx context.Context, spec string, readOnly bool) (stores.Store, error) {
+			return postgres.Open(ctx, locations[spec], postgres.Options{ReadOnly: readOnly, Create: create && !readOnly})
+		},
 	}}
 }
+
+// isServer reports whether a location names a server.
+func isServer(location string) bool { return redis.IsURL(location) || postgres.IsURL(location) }
 
 // createStore opens a store that need not be there yet.
 func createStore(ctx context.Context, path string) (stores.Store, error) {
@@ -95,7 +107,7 @@ func filePath(spec string) (string, error) {
 // storeExists reports whether there is something at a location. Of a server,
 // opening tells.
 func storeExists(location string) bool {
-	if redis.IsURL(location) {
+	if isServer(location) {
 		return true
 	}
 	path, err := sqlitePath(location)
@@ -105,7 +117,7 @@ func storeExists(location string) bool {
 // creatable refuses to make a store where a slip of the hand is more likely: a
 // new file is named by its ending or by a URL.
 func creatable(spec string) error {
-	if redis.IsURL(spec) {
+	if isServer(spec) {
 		return nil
 	}
 	path, err := sqlitePath(spec)

@@ -1,0 +1,165 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// exchange sends statements in one round trip and returns their results; with
+// an error, those that came before it.
+func (s *Store) exchange(ctx context.Context, conn *pgxpool.Conn, list ...statement) ([]*pgconn.Result, error) {
+	if err := check(list); err != nil {
+		return nil, err
+	}
+	var b pgconn.Batch
+	for _, st := range list {
+		st.sql = s.sql(st.sql)
+		if err := st.appendTo(&b); err != nil {
+			return nil, err
+		}
+	}
+	return conn.Conn().PgConn().ExecBatch(ctx, &b).ReadAll()
+}
+
+// ended puts the reason why a context ended in the place of what it did to the
+// connection.
+func ended(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// read runs statements in one round trip. On a connection that turns out to be
+// dead they are run again, once: the pool has others like it, and lets go of
+// them all.
+func (s *Store) read(ctx context.Context, list ...statement) (results []*pgconn.Result, err error) {
+	ctx, cancel, err := s.within(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	for try := 1; ; try++ {
+		results, err = s.readOnce(ctx, list)
+		if err == nil || ctx.Err() != nil || !lost(err) || errors.Is(err, stores.ErrInvalid) {
+			return results, ended(ctx, err)
+		}
+		s.pool.Reset()
+		if _, never := errors.AsType[*pgconn.ConnectError](err); never || try == 2 {
+			return nil, err
+		}
+	}
+}
+
+func (s *Store) readOnce(ctx context.Context, list []statement) ([]*pgconn.Result, error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+	return s.exchange(ctx, conn, list...)
+}
+
+// query runs one statement that reads rows of the store. While a store that may
+// be created is not there yet, it has none.
+func (s *Store) query(ctx context.Context, op string, k stores.Key, sql string, args ...any) (*pgconn.Result, error) {
+	results, err := s.read(ctx, statement{sql, args})
+	if err != nil {
+		if s.opts.Create && !s.prepared.Load() && missing(err) {
+			return &pgconn.Result{}, nil
+		}
+		if e := refusal(err); e != nil && e.Code == "42501" {
+			err = fmt.Errorf("%w: the role may not read this: %w", stores.ErrUnreadable, err)
+		}
+		return nil, s.wrap(op, k, err)
+	}
+	return results[0], nil
+}
+
+// missing reports that a table or its schema is not there.
+func missing(err error) bool {
+	e := refusal(err)
+	return e != nil && (e.Code == "42P01" || e.Code == "3F000")
+}
+
+// grace is how long a write that was sent may still say how it ended after its
+// context has. Cutting it off at once would make its outcome unknown.
+const grace = time.Second
+
+// linger is ctx with grace.
+func linger(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-late.Done():
+		case <-time.After(grace):
+			cancel()
+		}
+	})
+	return late, func() { stop(); cancel() }
+}
+
+// write runs statements in one transaction and one round trip, and tells the
+// watchers.
+func (s *Store) write(ctx context.Context, op string, k stores.Key, list ...statement) ([]*pgconn.Result, error) {
+	results, err := s.transact(ctx, list)
+	return results, s.wrap(op, k, err)
+}
+
+func (s *Store) transact(ctx context.Context, list []statement) ([]*pgconn.Result, error) {
+	ctx, cancel, err := s.within(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	if s.opts.ReadOnly {
+		return nil, fmt.Errorf("%w: it was opened read-only", stores.ErrReadOnly)
+	}
+	if !s.prepared.Load() {
+		if err := s.prepare(ctx); err != nil {
+			return nil, err
+		}
+	}
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, ended(ctx, err)
+	}
+	defer conn.Release()
+	late, stop := linger(ctx)
+	defer stop()
+
+	begin := []statement{
+		{"BEGIN ISOLATION LEVEL READ COMMITTED", nil},
+		{fmt.Sprintf("SET LOCAL lock_timeout = %d", s.opts.LockTimeout.Milliseconds()), nil},
+	}
+	all := append(begin, list...)
+	all = append(all, statement{"COMMIT", nil}, statement{"SELECT pg_notify($1, $2)", []any{channel, s.topic()}})
+	results, err := s.exchange(late, conn, all...)
+	first, commit := len(begin), len(begin)+len(list)
+	if len(results) > commit && results[commit].CommandTag.String() == "COMMIT" {
+		s.notify()
+		return results[first:commit], nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%w: the server answered COMMIT with %d results", stores.ErrUnknown, len(results))
+	}
+	if errors.Is(err, stores.ErrInvalid) {
+		return nil, err // nothing was sent
+	}
+	if e := refusal(err); lost(err) || e.Code == "25006" {
+		s.pool.Reset() // the other connections go to the same server
+	} else {
+		_, _ = s.exchange(late, conn, statement{"ROLLBACK", nil}) // else the pool drops the connection
+	}
+	if late.Err() != nil {
+		return nil, fmt.Errorf("%w: %w", stores.ErrUnknown, context.Cause(ctx))
+	}
+	return nil, outcome(err)
+}
