@@ -18,6 +18,7 @@ command -v gcc >/dev/null 2>&1 || need="$need gcc libc6-dev" # the race detector
 command -v sh >/dev/null 2>&1 || need="$need dash"
 command -v redis-server >/dev/null 2>&1 || need="$need redis-server"
 have_postgres || need="$need postgresql"
+command -v pgbouncer >/dev/null 2>&1 || [ -x /usr/sbin/pgbouncer ] || need="$need pgbouncer"
 
 [ -n "$need" ] || exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then

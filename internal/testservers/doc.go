@@ -4,7 +4,8 @@
 // by name.
 //
 // A test whose server is not installed is skipped, and fails when
-// FLOWTUI_TEST_ALL=1 is set. scripts/test-needs.sh installs both.
+// FLOWTUI_TEST_ALL=1 is set. scripts/test-needs.sh installs them. PgBouncer can
+// stand before a PostgreSQL server.
 //
 // On Linux a server dies with the test process, even if that is killed; its
 // folder stays behind then, and a PostgreSQL that is paused at that moment

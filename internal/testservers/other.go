@@ -29,6 +29,13 @@ func Postgres(t testing.TB) *Server {
 	return nil
 }
 
+// PgBouncer skips the test.
+func PgBouncer(t testing.TB, _ *Server) *Server {
+	t.Helper()
+	t.Skip(noServers)
+	return nil
+}
+
 // Stop does nothing.
 func (*Server) Stop() {}
 

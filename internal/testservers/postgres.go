@@ -106,9 +106,15 @@ func (p *postgres) url(port int) string {
 // demand could come from another server on the port, so our own must say that
 // it listens.
 func (p *postgres) ping(port, pid int, limit time.Duration) error {
-	if status := p.status(); status[pidLine] != strconv.Itoa(pid) || status[stateLine] != "ready" {
+	status := p.status()
+	if ready := status[stateLine] == "ready" || status[stateLine] == "standby"; !ready || status[pidLine] != strconv.Itoa(pid) {
 		return errors.New("postgres is not ready yet")
 	}
+	return greetPostgres(port, limit)
+}
+
+// greetPostgres begins to log in and waits until it is asked how.
+func greetPostgres(port int, limit time.Duration) error {
 	conn, err := net.DialTimeout("tcp", address(port), limit)
 	if err != nil {
 		return err
