@@ -67,6 +67,7 @@ func parseAddress(spec string) (a address, err error) {
 	}
 	conf.RuntimeParams["application_name"] = cmp.Or(conf.RuntimeParams["application_name"], "flowtui")
 	conf.RuntimeParams["client_encoding"] = "UTF8"
+	a.pool.AfterConnect = greet
 	a.location = a.locate()
 	return a, nil
 }

@@ -110,10 +110,10 @@ var codes = map[string]meaning{
 func outcome(err error) error {
 	e := refusal(err)
 	switch {
-	case pgconn.SafeToRetry(err):
-		return fmt.Errorf("%w: the write was not sent: %w", stores.ErrUnavailable, err)
 	case e != nil && !lost(err) && e.Code != "40003":
 		return err
+	case pgconn.SafeToRetry(err):
+		return fmt.Errorf("%w: the write was not sent: %w", stores.ErrUnavailable, err)
 	case e != nil && (e.Code == "57P01" || e.Code == "57P03" || e.Code == "53300"):
 		return err
 	}

@@ -68,14 +68,14 @@ const (
 		ORDER BY 1, 2 LIMIT 3`
 )
 
-// ask runs statements, on the pool or within a transaction.
-type ask func(ctx context.Context, list ...statement) ([]*pgconn.Result, error)
+// reader runs statements, on the pool or within a transaction.
+type reader func(ctx context.Context, list ...statement) ([]*pgconn.Result, error)
 
 func (s *Store) inspect(ctx context.Context) (contents, error) { return s.inspectBy(ctx, s.read) }
 
-func (s *Store) inspectBy(ctx context.Context, read ask) (c contents, err error) {
+func (s *Store) inspectBy(ctx context.Context, read reader) (c contents, err error) {
 	where := []any{s.schema, s.prefix, tableNames}
-	results, err := read(ctx, statement{askServer, where[:1]}, statement{askTables, where}, statement{askColumns, where})
+	results, err := read(ctx, ask(askServer, where[:1]...), ask(askTables, where...), ask(askColumns, where...))
 	if err != nil {
 		return c, err
 	}
@@ -109,8 +109,8 @@ func (s *Store) inspectBy(ctx context.Context, read ask) (c contents, err error)
 	return c, err
 }
 
-func (s *Store) readMeta(ctx context.Context, read ask, c *contents) error {
-	results, err := read(ctx, statement{askMeta, nil})
+func (s *Store) readMeta(ctx context.Context, read reader, c *contents) error {
+	results, err := read(ctx, ask(askMeta))
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (s *Store) notThere(ctx context.Context, c contents) error {
 	if s.prefix != "" {
 		why = fmt.Sprintf("looked for the tables of a store with the prefix %q in the schema %q of the database %q, found %s", s.prefix, s.schema, c.database, found)
 	}
-	results, err := s.read(ctx, statement{askOthers, nil})
+	results, err := s.read(ctx, ask(askOthers))
 	if err != nil {
 		return errors.Join(fmt.Errorf("%w: %s", stores.ErrNotStore, why), err)
 	}

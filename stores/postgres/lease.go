@@ -78,7 +78,7 @@ func (s *Store) extend(ctx context.Context, op string, k stores.Key, holder stri
 		return stores.Lease{}, s.wrap(op, k, err)
 	}
 	args := append([]any{k.Owner, k.Run, holder, ttl.Microseconds()}, more...)
-	results, err := s.write(ctx, op, k, statement{sql, args}, statement{selectLease, args[:2]})
+	results, err := s.write(ctx, op, k, ask(sql, args...), ask(selectLease, args[:2]...))
 	if err != nil {
 		return stores.Lease{}, err
 	}
@@ -97,6 +97,6 @@ func (s *Store) extend(ctx context.Context, op string, k stores.Key, holder stri
 // Release implements stores.Leaser.
 func (s *Store) Release(ctx context.Context, k stores.Key, holder string) error {
 	_, err := s.write(ctx, "release lease", k,
-		statement{`DELETE FROM {leases} WHERE owner = $1 AND run = $2 AND holder = $3`, []any{k.Owner, k.Run, holder}})
+		ask(`DELETE FROM {leases} WHERE owner = $1 AND run = $2 AND holder = $3`, k.Owner, k.Run, holder))
 	return err
 }

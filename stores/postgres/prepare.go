@@ -92,8 +92,8 @@ func (s *Store) makeTables(ctx context.Context) (err error) {
 		return results, ended(ctx, err)
 	}
 	// The names of two stores may have one number; then they wait for nothing.
-	_, err = within(ctx, statement{"BEGIN ISOLATION LEVEL READ COMMITTED", nil},
-		statement{"SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", []any{channel + " " + s.topic()}})
+	_, err = within(ctx, ask("BEGIN ISOLATION LEVEL READ COMMITTED"),
+		ask("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", channel+" "+s.topic()))
 	if err != nil {
 		return err
 	}
@@ -106,31 +106,31 @@ func (s *Store) makeTables(ctx context.Context) (err error) {
 		}
 	}
 	if err != nil {
-		_, undone := within(context.WithoutCancel(ctx), statement{"ROLLBACK", nil})
+		_, undone := within(context.WithoutCancel(ctx), ask("ROLLBACK"))
 		return errors.Join(err, undone)
 	}
-	if _, err = within(ctx, statement{"COMMIT", nil}); err != nil {
+	if _, err = within(ctx, ask("COMMIT")); err != nil {
 		return outcome(err)
 	}
 	return nil
 }
 
-func (s *Store) createAll(ctx context.Context, within ask, schema bool) error {
+func (s *Store) createAll(ctx context.Context, within reader, schema bool) error {
 	parts, err := ddl()
 	if err != nil {
 		return err
 	}
 	var list []statement
 	if schema {
-		list = append(list, statement{"CREATE SCHEMA {schema}", nil})
+		list = append(list, ask("CREATE SCHEMA {schema}"))
 	}
 	for _, part := range parts {
-		list = append(list, statement{part, nil})
+		list = append(list, ask(part))
 	}
 	id := make([]byte, 16)
 	rand.Read(id) // never fails, see crypto/rand
-	list = append(list, statement{`INSERT INTO {meta} (key, value) VALUES ('store', $1), ('version', $2), ('created', ({now})::text)`,
-		[]any{hex.EncodeToString(id), strconv.Itoa(Version)}})
+	list = append(list, ask(`INSERT INTO {meta} (key, value) VALUES ('store', $1), ('version', $2), ('created', ({now})::text)`,
+		hex.EncodeToString(id), strconv.Itoa(Version)))
 	_, err = within(ctx, list...)
 	return err
 }

@@ -12,21 +12,34 @@ import (
 	"github.com/flowtui/flowtui/stores"
 )
 
-// exchange sends statements in one round trip and returns their results; with
-// an error, those that came before it.
+// exchange is send with the store's names.
 func (s *Store) exchange(ctx context.Context, conn *pgxpool.Conn, list ...statement) ([]*pgconn.Result, error) {
-	if err := check(list); err != nil {
-		return nil, err
-	}
-	var b pgconn.Batch
-	for _, st := range list {
+	named := make([]statement, len(list))
+	for i, st := range list {
 		st.sql = s.sql(st.sql)
-		if err := st.appendTo(&b); err != nil {
-			return nil, err
-		}
+		named[i] = st
 	}
-	return conn.Conn().PgConn().ExecBatch(ctx, &b).ReadAll()
+	return send(ctx, conn.Conn().PgConn(), named...)
 }
+
+// exchangePrepared is exchange with statements that are sent again and again.
+func (s *Store) exchangePrepared(ctx context.Context, conn *pgxpool.Conn, list ...statement) ([]*pgconn.Result, error) {
+	named := make([]statement, len(list))
+	for i, st := range list {
+		st.sql = s.sql(st.sql)
+		if err := st.prepare(ctx, conn.Conn().PgConn()); err != nil {
+			return nil, &unsent{err}
+		}
+		named[i] = st
+	}
+	return send(ctx, conn.Conn().PgConn(), named...)
+}
+
+// unsent is an error from before anything was sent that could take effect.
+type unsent struct{ error }
+
+func (e *unsent) Unwrap() error     { return e.error }
+func (e *unsent) SafeToRetry() bool { return true }
 
 // ended puts the reason why a context ended in the place of what it did to the
 // connection.
@@ -70,7 +83,7 @@ func (s *Store) readOnce(ctx context.Context, list []statement) ([]*pgconn.Resul
 // query runs one statement that reads rows of the store. While a store that may
 // be created is not there yet, it has none.
 func (s *Store) query(ctx context.Context, op string, k stores.Key, sql string, args ...any) (*pgconn.Result, error) {
-	results, err := s.read(ctx, statement{sql, args})
+	results, err := s.read(ctx, ask(sql, args...))
 	if err != nil {
 		if s.opts.Create && !s.prepared.Load() && missing(err) {
 			return &pgconn.Result{}, nil
@@ -136,12 +149,12 @@ func (s *Store) transact(ctx context.Context, list []statement) ([]*pgconn.Resul
 	defer stop()
 
 	begin := []statement{
-		{"BEGIN ISOLATION LEVEL READ COMMITTED", nil},
-		{fmt.Sprintf("SET LOCAL lock_timeout = %d", s.opts.LockTimeout.Milliseconds()), nil},
+		ask("BEGIN ISOLATION LEVEL READ COMMITTED"),
+		ask(fmt.Sprintf("SET LOCAL lock_timeout = %d", s.opts.LockTimeout.Milliseconds())),
 	}
 	all := append(begin, list...)
-	all = append(all, statement{"COMMIT", nil}, statement{"SELECT pg_notify($1, $2)", []any{channel, s.topic()}})
-	results, err := s.exchange(late, conn, all...)
+	all = append(all, ask("COMMIT"), ask("SELECT pg_notify($1, $2)", channel, s.topic()))
+	results, err := s.exchangePrepared(late, conn, all...)
 	first, commit := len(begin), len(begin)+len(list)
 	if len(results) > commit && results[commit].CommandTag.String() == "COMMIT" {
 		s.notify()
@@ -156,7 +169,7 @@ func (s *Store) transact(ctx context.Context, list []statement) ([]*pgconn.Resul
 	if e := refusal(err); lost(err) || e.Code == "25006" {
 		s.pool.Reset() // the other connections go to the same server
 	} else {
-		_, _ = s.exchange(late, conn, statement{"ROLLBACK", nil}) // else the pool drops the connection
+		_, _ = s.exchange(late, conn, ask("ROLLBACK")) // else the pool drops the connection
 	}
 	if late.Err() != nil {
 		return nil, fmt.Errorf("%w: %w", stores.ErrUnknown, context.Cause(ctx))

@@ -94,7 +94,7 @@ func (s *Store) Save(ctx context.Context, w stores.Save) error {
 	}
 	args := slices.Concat(checkpointArgs(c), headArgs(w.Head), []any{w.Graph, int64(len(w.Calls)), int64(len(w.Events))},
 		callArrays(w.Calls), eventArrays(w.Events))
-	return s.judge(ctx, "save", c.Key, statement{sql, args}, c.Follows)
+	return s.judge(ctx, "save", c.Key, ask(sql, args...), c.Follows)
 }
 
 // mayRecord is Call.MayRecord. The head is locked here too: a run that began
@@ -129,13 +129,13 @@ func (s *Store) RecordCall(ctx context.Context, w stores.CallWrite) error {
 	}
 	open := !c.Idempotent && (c.Status == stores.CallStarted || c.Status == stores.CallUnrecordable)
 	args := slices.Concat(callArgs(c), []any{open, int64(len(w.Events))}, eventArrays(w.Events))
-	return s.judge(ctx, "record call", c.Key, statement{recordCall, args}, c.MayRecord)
+	return s.judge(ctx, "record call", c.Key, ask(recordCall, args...), c.MayRecord)
 }
 
 // judge writes with a statement that ends with answer. When it wrote nothing,
 // the rule says why.
 func (s *Store) judge(ctx context.Context, op string, k stores.Key, st statement, rule func(last *stores.Checkpoint) error) error {
-	results, err := s.write(ctx, op, k, statement{lockHead, st.args[:2]}, st)
+	results, err := s.write(ctx, op, k, ask(lockHead, st.args[:2]...), st)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ var deleteRun = func() string {
 // Delete implements stores.Store. Graphs stay: other runs may share them.
 func (s *Store) Delete(ctx context.Context, k stores.Key) error {
 	args := []any{k.Owner, k.Run}
-	results, err := s.write(ctx, "delete", k, statement{lockHead, args}, statement{deleteRun, args})
+	results, err := s.write(ctx, "delete", k, ask(lockHead, args...), ask(deleteRun, args...))
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// rows runs a statement on a connection of its own, with {table} for the tables
-// of the store at the address, and returns what it gave.
-func rows(t testing.TB, address, sql string, args ...any) [][]any {
+// plain is the address of the server alone, and what puts the names of the
+// store's tables into {table}.
+func plain(t testing.TB, address string) (string, *strings.Replacer) {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
@@ -29,21 +29,33 @@ func rows(t testing.TB, address, sql string, args ...any) [][]any {
 	for _, table := range []string{"meta", "checkpoints", "runs", "calls", "events", "graphs", "leases"} {
 		pairs = append(pairs, "{"+table+"}", pgx.Identifier{schema, prefix + table}.Sanitize())
 	}
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, u.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
-	found, err := conn.Query(ctx, strings.NewReplacer(pairs...).Replace(sql), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := pgx.CollectRows(found, func(r pgx.CollectableRow) ([]any, error) { return r.Values() })
+	return u.String(), strings.NewReplacer(pairs...)
+}
+
+// rows runs a statement on a connection of its own and returns what it gave.
+func rows(t testing.TB, address, sql string, args ...any) [][]any {
+	t.Helper()
+	list, err := tryRows(t, address, sql, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 	return list
+}
+
+func tryRows(t testing.TB, address, sql string, args ...any) ([][]any, error) {
+	t.Helper()
+	u, names := plain(t, address)
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(ctx)
+	found, err := conn.Query(ctx, names.Replace(sql), args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(found, func(r pgx.CollectableRow) ([]any, error) { return r.Values() })
 }
 
 func execute(t testing.TB, address, sql string, args ...any) {

@@ -93,17 +93,11 @@ func (w *watch) connect(ctx context.Context) error {
 		return err
 	}
 	w.conn, w.listens = conn, false
-	results, err := w.ask(ctx, `SELECT pg_backend_pid()::bigint, pg_is_in_recovery()`)
+	direct, replica, err := lookAt(ctx, conn)
 	if err != nil {
 		return err
 	}
-	var pid int64
-	var replica bool
-	r := &row{}
-	if err := facts(results, r.number("", &pid), r.flag("", &replica)); err != nil {
-		return err
-	}
-	if !replica && pid == int64(conn.PID()) {
+	if direct && !replica {
 		if _, err := w.ask(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
 			return err
 		}
@@ -114,11 +108,7 @@ func (w *watch) connect(ctx context.Context) error {
 }
 
 func (w *watch) ask(ctx context.Context, sql string) (*pgconn.Result, error) {
-	var b pgconn.Batch
-	if err := (statement{sql: sql}).appendTo(&b); err != nil {
-		return nil, err
-	}
-	results, err := w.conn.ExecBatch(ctx, &b).ReadAll()
+	results, err := send(ctx, w.conn, ask(sql))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -22,7 +23,10 @@ import (
 type statement struct {
 	sql  string
 	args []any
+	name string // under which it was prepared, if it was
 }
+
+func ask(sql string, args ...any) statement { return statement{sql: sql, args: args} }
 
 const binaryFormat = 1
 
@@ -35,6 +39,10 @@ func (s statement) appendTo(b *pgconn.Batch) error {
 		if types[i], values[i], err = encode(arg); err != nil {
 			return err
 		}
+	}
+	if s.name != "" {
+		b.ExecPrepared(s.name, values, []int16{binaryFormat}, []int16{binaryFormat})
+		return nil
 	}
 	b.ExecParams(s.sql, values, types, []int16{binaryFormat}, []int16{binaryFormat})
 	return nil
@@ -121,6 +129,21 @@ func decode(oid uint32, value []byte) any {
 		return value
 	}
 	return foreign{oid}
+}
+
+// send runs statements in one round trip and returns their results; with an
+// error, those that came before it.
+func send(ctx context.Context, conn *pgconn.PgConn, list ...statement) ([]*pgconn.Result, error) {
+	if err := check(list); err != nil {
+		return nil, err
+	}
+	var b pgconn.Batch
+	for _, st := range list {
+		if err := st.appendTo(&b); err != nil {
+			return nil, err
+		}
+	}
+	return conn.ExecBatch(ctx, &b).ReadAll()
 }
 
 // check refuses arguments that the protocol cannot carry.
