@@ -32,7 +32,7 @@ func conformance(t *testing.T, address string) {
 			return open(t, addresses[s], postgres.Options{})
 		},
 		Advance: func(d time.Duration) {
-			execute(t, last, `UPDATE {leases} SET expires = expires - $1`, d.Microseconds())
+			execute(t, with(t, server(t), "schema", schemaOf(t, last)), `UPDATE {leases} SET expires = expires - $1`, d.Microseconds())
 		},
 	})
 }

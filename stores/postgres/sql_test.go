@@ -2,9 +2,12 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -61,4 +64,57 @@ func tryRows(t testing.TB, address, sql string, args ...any) ([][]any, error) {
 func execute(t testing.TB, address, sql string, args ...any) {
 	t.Helper()
 	rows(t, address, sql, args...)
+}
+
+// hold runs a statement in a transaction that stays open until the function it
+// returns is called.
+func hold(t testing.TB, address, sql string, args ...any) (release func()) {
+	t.Helper()
+	u, names := plain(t, address)
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := conn.Begin(ctx)
+	if err == nil {
+		_, err = tx.Exec(ctx, names.Replace(sql), args...)
+	}
+	if err != nil {
+		conn.Close(ctx)
+		t.Fatal(err)
+	}
+	release = sync.OnceFunc(func() { conn.Close(ctx) }) // and the server rolls back
+	t.Cleanup(release)
+	return release
+}
+
+func schemaOf(t testing.TB, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Query().Get("schema")
+}
+
+// waiting waits until so many sessions of the shared server wait for a lock.
+func waiting(t testing.TB, sessions int64) {
+	t.Helper()
+	eventually(t, fmt.Sprint(sessions, " sessions wait for a lock"), func() bool {
+		return rows(t, server(t), `SELECT count(*) FROM pg_locks WHERE NOT granted`)[0][0].(int64) >= sessions
+	})
+}
+
+// eventually waits until a condition holds.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	end := time.After(30 * time.Second)
+	for !holds() {
+		select {
+		case <-end:
+			t.Fatal("waited 30 s until " + what)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
