@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -79,6 +80,12 @@ func (s *Store) extend(ctx context.Context, op string, k stores.Key, holder stri
 	}
 	args := append([]any{k.Owner, k.Run, holder, ttl.Microseconds()}, more...)
 	results, err := s.write(ctx, op, k, ask(sql, args...), ask(selectLease, args[:2]...))
+	if errors.Is(err, stores.ErrUnknown) {
+		// Whether this or an earlier write gave it to holder is all the same.
+		if now, readErr := s.Lease(ctx, k); readErr == nil && now != nil && now.Live && now.Holder == holder {
+			return *now, nil
+		}
+	}
 	if err != nil {
 		return stores.Lease{}, err
 	}
