@@ -40,6 +40,7 @@ func (l *lasting) Helper() {}
 var lasts lasting
 
 func TestMain(m *testing.M) {
+	postgres.SetNewStore(func(t *testing.T) *postgres.Store { return create(t, fresh(t, server(t))) })
 	code := m.Run()
 	for i := len(lasts.ends) - 1; i >= 0; i-- {
 		lasts.ends[i]()

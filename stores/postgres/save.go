@@ -50,8 +50,9 @@ const (
 		WHERE NOT idempotent AND status IN ('started', 'unrecordable')) END`
 
 	isFirst = `SELECT WHERE $5 = 0 AND $7 = 1 AND NOT EXISTS (SELECT FROM last)`
-	isNext  = `SELECT FROM last WHERE sound AND $5 > 0 AND $5 = step + 1 AND incarnation = $4
-			AND status IN ('running', 'paused') AND $7 IN (segment, segment + 1)`
+	isNext  = `SELECT FROM last WHERE sound AND ` + follows
+	follows = `$5 > 0 AND $5 = last.step + 1 AND $4 = last.incarnation
+			AND last.status IN ('running', 'paused') AND $7 IN (last.segment, last.segment + 1)`
 	firstHead = `INSERT INTO {runs} (` + headColumns + `, open) SELECT ` + headValues + `, ` + openCalls + ` FROM ok
 			ON CONFLICT DO NOTHING RETURNING 1`
 	nextHead = `UPDATE {runs} AS r SET (` + headColumns + `, open) = ROW(` + headValues + `, ` + openCalls + `) FROM ok
@@ -97,18 +98,20 @@ func (s *Store) Save(ctx context.Context, w stores.Save) error {
 	return s.judge(ctx, "save", c.Key, ask(sql, args...), c.Follows)
 }
 
-// mayRecord is Call.MayRecord. The head is locked here too: a run that began
-// after lockHead was not locked by it, and then the two must agree.
-const mayRecord = `SELECT last.status, last.base FROM last,
+// recordable locks the head too: a run that began after lockHead was not locked
+// by it, and then the two must agree.
+const (
+	recordable = `SELECT last.status, last.base FROM last,
 			(SELECT step, incarnation FROM {runs} WHERE owner = $1 AND run = $2 FOR UPDATE) AS head
-		WHERE last.sound AND head.step = last.step AND head.incarnation = last.incarnation
-			AND last.incarnation = $4 AND $5 <= last.segment
+		WHERE last.sound AND head.step = last.step AND head.incarnation = last.incarnation AND ` + mayRecord
+	mayRecord = `$4 = last.incarnation AND $5 <= last.segment
 			AND ($12 <> 'started' OR $5 = last.segment AND last.status IN ('running', 'paused'))`
+)
 
 // recordCall counts Head.Open on: one call changes it by one at most, and
 // counting all calls for each record would make a superstep of many calls slow.
 var recordCall = `WITH ` + lastStep + `,
-	ok AS (` + mayRecord + `),
+	ok AS (` + recordable + `),
 	before AS (SELECT segment, n, NOT idempotent AND status IN ('started', 'unrecordable') AS open FROM {calls}
 		WHERE owner = $1 AND run = $2 AND step = $7 AND node = $8 AND ordinal = $9 ORDER BY segment DESC, n DESC LIMIT 1),
 	logged AS (INSERT INTO {calls} (` + callColumns + `) SELECT ` + marks(1, 18) + ` FROM ok RETURNING 1),

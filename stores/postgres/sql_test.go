@@ -118,3 +118,18 @@ func eventually(t testing.TB, what string, holds func() bool) {
 		}
 	}
 }
+
+// script runs several statements, without arguments.
+func script(t testing.TB, address, sql string) {
+	t.Helper()
+	u, names := plain(t, address)
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.PgConn().Exec(ctx, names.Replace(sql)).ReadAll(); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
