@@ -41,7 +41,7 @@ func parseAddress(spec string) (a address, err error) {
 	if u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		return a, fmt.Errorf("%w: the URL starts with postgres:// or postgresql://", stores.ErrInvalid)
 	}
-	q, err := url.ParseQuery(u.RawQuery)
+	q, err := takeOurs(u)
 	if err != nil {
 		return a, fmt.Errorf("%w: what follows the ? of the URL cannot be read", stores.ErrInvalid)
 	}
@@ -55,9 +55,6 @@ func parseAddress(spec string) (a address, err error) {
 	if a.names, err = newNames(schema, prefix); err != nil {
 		return a, err
 	}
-	q.Del("schema")
-	q.Del("prefix")
-	u.RawQuery = q.Encode()
 	if a.pool, err = pgxpool.ParseConfig(u.String()); err != nil {
 		return a, fmt.Errorf("%w: %s", stores.ErrInvalid, withoutSecrets(err, u, q))
 	}
@@ -72,6 +69,25 @@ func parseAddress(spec string) (a address, err error) {
 	return a, nil
 }
 
+// takeOurs reads the parameters of a URL and leaves it those of the driver, as
+// they are written. A + is a + there, as for libpq.
+func takeOurs(u *url.URL) (url.Values, error) {
+	q, rest := url.Values{}, []string{}
+	for pair := range strings.SplitSeq(u.RawQuery, "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		key, err1 := url.PathUnescape(key)
+		text, err2 := url.PathUnescape(value)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		if q.Add(key, text); key != "schema" && key != "prefix" {
+			rest = append(rest, pair)
+		}
+	}
+	u.RawQuery = strings.Join(rest, "&")
+	return q, nil
+}
+
 // withoutSecrets is what the driver says of a URL, without the URL itself.
 func withoutSecrets(err error, u *url.URL, q url.Values) string {
 	text := err.Error()
@@ -84,11 +100,13 @@ func withoutSecrets(err error, u *url.URL, q url.Values) string {
 	}
 	for _, s := range secrets {
 		if s != "" && strings.Contains(text, s) {
-			return errors.New("a setting of the URL is not valid").Error()
+			return "a setting of the URL is not valid"
 		}
 	}
 	return text
 }
+
+func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 func (a address) locate() string {
 	conf := a.pool.ConnConfig
@@ -106,10 +124,10 @@ func (a address) locate() string {
 		extra = append(extra, u.RawQuery)
 	}
 	if a.schema != DefaultSchema {
-		extra = append(extra, "schema="+url.QueryEscape(a.schema))
+		extra = append(extra, "schema="+escape(a.schema))
 	}
 	if a.prefix != "" {
-		extra = append(extra, "prefix="+url.QueryEscape(a.prefix))
+		extra = append(extra, "prefix="+escape(a.prefix))
 	}
 	u.RawQuery = strings.Join(extra, "&")
 	return u.String()

@@ -129,6 +129,7 @@ func TestAddresses(t *testing.T) {
 	escaped := url.QueryEscape(secret)
 	for spec, want := range map[string]string{
 		"postgres://u:" + escaped + "@db.example:5433/app?schema=My-Schema&prefix=x_": "postgres://u@db.example:5433/app?schema=My-Schema&prefix=x_",
+		"postgres://db.example/app?user=u&schema=a%20b+c":                             "postgres://u@db.example:5432/app?schema=a%20b%2Bc",
 		"postgresql://u:" + escaped + "@db.example/app":                               "postgres://u@db.example:5432/app",
 		"postgres://db.example/app?user=u&password=" + escaped:                        "postgres://u@db.example:5432/app",
 		"postgres://u:" + escaped + "@[::1]:5/app?schema=flowtui&prefix=":             "postgres://u@[::1]:5/app",
@@ -153,6 +154,18 @@ func TestAddresses(t *testing.T) {
 		case want != "" && (err != nil || a.location != want):
 			t.Errorf("%s: %s, %v", spec, a.location, err)
 		}
+	}
+}
+
+// TestSettingsOfTheDriver reach it as they are written.
+func TestSettingsOfTheDriver(t *testing.T) {
+	a, err := parseAddress("postgres://db.example/app?prefix=a+b&options=-c%20work_mem%3D1MB&password=a+b%2Bc&user=u&application_name=mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := a.pool.ConnConfig
+	if a.prefix != "a+b" || conf.Password != "a+b+c" || conf.RuntimeParams["options"] != "-c work_mem=1MB" || conf.RuntimeParams["application_name"] != "mine" {
+		t.Errorf("prefix %q, password %q, %v", a.prefix, conf.Password, conf.RuntimeParams)
 	}
 }
 

@@ -183,26 +183,42 @@ func (f found) refuse(locked bool, rule func(last *stores.Checkpoint) error) err
 	return fmt.Errorf("%w: another worker wrote at the same moment", stores.ErrConflict)
 }
 
+// deleteRun takes away what it sees of a run. It locks the head before all
+// else, so that two deletions do not wait for each other; and it does nothing
+// when the head it locked is another than it sees: then the run began after
+// lockHead, and there may be rows that it does not see.
 var deleteRun = func() string {
-	sql := "WITH "
+	sql := `WITH seen AS (SELECT xmin::text AS version FROM {runs} WHERE owner = $1 AND run = $2),
+	head AS (SELECT xmin::text AS version FROM {runs} WHERE owner = $1 AND run = $2 FOR UPDATE),
+	ok AS (SELECT WHERE NOT EXISTS (SELECT FROM seen) OR EXISTS (SELECT FROM head JOIN seen USING (version))),
+	`
 	for _, t := range []string{"checkpoints", "runs", "calls", "events", "leases"} {
-		sql += t + `_gone AS (DELETE FROM {` + t + `} WHERE owner = $1 AND run = $2 RETURNING 1), `
+		sql += t + `_gone AS (DELETE FROM {` + t + `} USING ok WHERE owner = $1 AND run = $2 RETURNING 1),
+	`
 	}
 	return sql + `every AS (SELECT FROM checkpoints_gone UNION ALL SELECT FROM runs_gone UNION ALL SELECT FROM calls_gone
-		UNION ALL SELECT FROM events_gone) SELECT count(*) FROM every`
+		UNION ALL SELECT FROM events_gone)
+	SELECT (SELECT count(*) FROM every), EXISTS (SELECT FROM ok)`
 }()
 
 // Delete implements stores.Store. Graphs stay: other runs may share them.
 func (s *Store) Delete(ctx context.Context, k stores.Key) error {
 	args := []any{k.Owner, k.Run}
-	results, err := s.write(ctx, "delete", k, ask(lockHead, args...), ask(deleteRun, args...))
-	if err != nil {
-		return err
+	for {
+		results, err := s.write(ctx, "delete", k, ask(lockHead, args...), ask(deleteRun, args...))
+		if err != nil {
+			return err
+		}
+		var gone int64
+		var ok bool
+		r := &row{}
+		err = facts(results[1], r.number("", &gone), r.flag("", &ok))
+		if err == nil && !ok {
+			continue // the run began meanwhile; now its head can be locked
+		}
+		if err == nil && gone == 0 {
+			err = stores.ErrNotFound
+		}
+		return s.wrap("delete", k, err)
 	}
-	var gone int64
-	err = facts(results[1], (&row{}).number("", &gone))
-	if err == nil && gone == 0 {
-		err = stores.ErrNotFound
-	}
-	return s.wrap("delete", k, err)
 }

@@ -27,7 +27,7 @@ func plain(t testing.TB, address string) (string, *strings.Replacer) {
 	}
 	q.Del("schema")
 	q.Del("prefix")
-	u.RawQuery = q.Encode()
+	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20")
 	pairs := []string{"{schema}", pgx.Identifier{schema}.Sanitize()}
 	for _, table := range []string{"meta", "checkpoints", "runs", "calls", "events", "graphs", "leases"} {
 		pairs = append(pairs, "{"+table+"}", pgx.Identifier{schema, prefix + table}.Sanitize())
