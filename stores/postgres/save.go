@@ -20,7 +20,7 @@ const lockHead = `SELECT 1 FROM {runs} WHERE owner = $1 AND run = $2 FOR UPDATE`
 // lastStep is the run's newest checkpoint without its payload. What cannot be
 // read cannot be followed, so it also says whether it is sound.
 var lastStep = `last AS (SELECT ` + checkpointColumns + `, octet_length(payload)::bigint AS size,
-		(` + checkpointColumns + `) IS NOT NULL AND least(step, base, segment, calls, events, format) >= 0
+		(` + checkpointColumns + `) IS NOT NULL AND payload IS NOT NULL AND least(step, base, segment, calls, events, format) >= 0
 			AND time BETWEEN ` + fmt.Sprint(minTime) + ` AND ` + fmt.Sprint(maxTime) + ` AS sound
 	FROM {checkpoints} WHERE owner = $1 AND run = $2 ORDER BY step DESC LIMIT 1)`
 
