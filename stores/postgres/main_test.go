@@ -41,6 +41,10 @@ func (l *lasting) Helper() {}
 var lasts lasting
 
 func TestMain(m *testing.M) {
+	if address := os.Getenv(childStore); address != "" {
+		fmt.Fprintln(os.Stderr, contend(address, os.Getenv(childName)))
+		os.Exit(1)
+	}
 	postgres.SetNewStore(func(t *testing.T) *postgres.Store { return create(t, fresh(t, server(t))) })
 	code := m.Run()
 	for i := len(lasts.ends) - 1; i >= 0; i-- {

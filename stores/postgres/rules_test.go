@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -182,6 +184,24 @@ func TestCursors(t *testing.T) {
 		if _, err := parseCursor(s); !errors.Is(err, stores.ErrInvalid) {
 			t.Errorf("%q: %v", s, err)
 		}
+	}
+}
+
+// TestWatchersListen where notices arrive, and only to those of their store.
+func TestWatchersListen(t *testing.T) {
+	s := internalStore(t)
+	w := &watch{store: s, ch: make(chan struct{}, 1)}
+	if err := w.connect(t.Context()); err != nil || !w.listens {
+		t.Fatalf("it listens: %v, %v", w.listens, err)
+	}
+	defer w.drop()
+	for _, other := range []pgconn.Notification{{Channel: channel, Payload: s.topic() + "x"}, {Channel: "other", Payload: s.topic()}, {Channel: channel}} {
+		if w.hear(&other); w.news {
+			t.Errorf("%+v is no news of this store", other)
+		}
+	}
+	if w.hear(&pgconn.Notification{Channel: channel, Payload: s.topic()}); !w.news {
+		t.Error("a notice of the store is news")
 	}
 }
 

@@ -83,11 +83,7 @@ type watch struct {
 // replica refuses to.
 func (w *watch) connect(ctx context.Context) error {
 	conf := w.store.pool.Config().ConnConfig
-	conf.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) {
-		if n.Channel == channel && n.Payload == w.store.topic() {
-			w.news = true
-		}
-	}
+	conf.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { w.hear(n) }
 	conn, err := pgconn.ConnectConfig(ctx, &conf.Config)
 	if err != nil {
 		return err
@@ -105,6 +101,11 @@ func (w *watch) connect(ctx context.Context) error {
 	}
 	_, err = w.changed(ctx)
 	return err
+}
+
+// hear takes a notice; other stores of the database use the same channel.
+func (w *watch) hear(n *pgconn.Notification) {
+	w.news = w.news || n.Channel == channel && n.Payload == w.store.topic()
 }
 
 func (w *watch) ask(ctx context.Context, sql string) (*pgconn.Result, error) {
