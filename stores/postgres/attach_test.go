@@ -64,7 +64,7 @@ func TestScenario49AttachingWritesNothing(t *testing.T) {
 	if info, err := empty.Info(t.Context()); err != nil || info.ID != "" || info.Version != 0 || info.ReadOnly {
 		t.Errorf("a store to come is %+v, %v", info, err)
 	}
-	if _, err := postgres.Open(t.Context(), none, postgres.Options{}); !errors.Is(err, stores.ErrNotStore) {
+	if _, err := postgres.Open(t.Context(), none, postgres.Options{}); !errors.Is(err, stores.ErrNotFound) {
 		t.Errorf("no store: %v", err)
 	}
 	if after, rowsAfter := catalog(t, address), rows(t, address, stamp); !reflect.DeepEqual(before, after) || !reflect.DeepEqual(rowsBefore, rowsAfter) {
@@ -185,8 +185,8 @@ func TestWhatIsNoStore(t *testing.T) {
 		want   error
 		say    string
 	}{
-		"an empty schema":  {`DROP SCHEMA {schema} CASCADE; CREATE SCHEMA {schema}`, stores.ErrNotStore, "found a schema with 0 other tables"},
-		"no schema":        {`DROP SCHEMA {schema} CASCADE`, stores.ErrNotStore, "found no such schema"},
+		"an empty schema":  {`DROP SCHEMA {schema} CASCADE; CREATE SCHEMA {schema}`, stores.ErrNotFound, "found a schema with 0 other tables"},
+		"no schema":        {`DROP SCHEMA {schema} CASCADE`, stores.ErrNotFound, "found no such schema"},
 		"other tables":     {`DROP SCHEMA {schema} CASCADE; CREATE SCHEMA {schema}; CREATE TABLE {events} (id int)`, stores.ErrNotStore, `"events" of others`},
 		"a newer schema":   {`UPDATE {meta} SET value = '7' WHERE key = 'version'`, stores.ErrTooNew, "version 7, this program reads up to version 1"},
 		"a table is gone":  {`DROP TABLE {calls}`, stores.ErrUnreadable, `looked for the table "`},
@@ -227,7 +227,7 @@ func TestAnotherStoreIsPointedOut(t *testing.T) {
 	q.Set("schema", "hree")
 	u.RawQuery = q.Encode()
 	_, err = postgres.Open(t.Context(), u.String(), postgres.Options{})
-	if !errors.Is(err, stores.ErrNotStore) || !strings.Contains(err.Error(), "schema=here&prefix=app_") {
+	if !errors.Is(err, stores.ErrNotFound) || !strings.Contains(err.Error(), "schema=here&prefix=app_") {
 		t.Errorf("got %v", err)
 	}
 	u.Path = "/nowhere"

@@ -203,7 +203,7 @@ func (s *Store) notThere(ctx context.Context, c contents) error {
 	}
 	results, err := s.read(ctx, ask(askOthers))
 	if err != nil {
-		return errors.Join(fmt.Errorf("%w: %s", stores.ErrNotStore, why), err)
+		return errors.Join(fmt.Errorf("%w: %s", stores.ErrNotFound, why), err)
 	}
 	var others []string
 	for _, o := range collect(results[0], func(r *row, p *[2]string) []column {
@@ -218,7 +218,7 @@ func (s *Store) notThere(ctx context.Context, c contents) error {
 	if len(others) > 0 {
 		why += "; there is something like a store at " + strings.Join(others, " and ")
 	}
-	return fmt.Errorf("%w: %s", stores.ErrNotStore, why)
+	return fmt.Errorf("%w: %s", stores.ErrNotFound, why)
 }
 
 func (c contents) names() []string {
