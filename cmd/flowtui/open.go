@@ -60,6 +60,14 @@ func formats(locations map[string]string, create bool) viewer.Registry {
 // isServer reports whether a location names a server.
 func isServer(location string) bool { return redis.IsURL(location) || postgres.IsURL(location) }
 
+// shown is a STORE as it may be printed: the URL of a server can hold a password.
+func (s *session) shown(spec string) string {
+	if isServer(spec) {
+		return s.Stores()[0].Location
+	}
+	return spec
+}
+
 // createStore opens a store that need not be there yet.
 func createStore(ctx context.Context, path string) (stores.Store, error) {
 	return sqlite.Open(ctx, path, sqlite.Options{Create: true})

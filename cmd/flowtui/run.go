@@ -93,7 +93,7 @@ func (a *app) start(ctx context.Context, store, flow, id string, state json.RawM
 	if id != "" {
 		what += " as " + id
 	}
-	if err := a.confirm(ctx, s, what+" in "+store, file.Name); err != nil {
+	if err := a.confirm(ctx, s, what+" in "+s.shown(store), file.Name); err != nil {
 		return err
 	}
 	out, err := s.Start(ctx, viewer.StartRequest{Owner: s.owner, Run: id, State: state, Flow: file.Flow, Tools: file.Tools}, a.progress)

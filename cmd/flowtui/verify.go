@@ -37,6 +37,7 @@ func (a *app) verify(ctx context.Context, args []string, forget bool) error {
 		return err
 	}
 	defer s.Close()
+	args = append([]string{s.shown(args[0])}, args[1:]...)
 	req := viewer.VerifyRequest{Owner: s.owner}
 	if len(args) == 2 {
 		ref, err := s.find(args[1])
