@@ -41,7 +41,7 @@ const (
 )
 
 // Flow is a graph of named nodes. Build it with the methods, then give it to a
-// [Runner]. Errors of the builder are kept and returned by Compile.
+// [Runner]. Errors of the builder are kept and returned by [Flow.Check].
 type Flow struct {
 	name     string
 	kind     string
