@@ -87,12 +87,13 @@ func TestALongQueueIsNotBlind(t *testing.T) {
 			return "charged", nil
 		}
 		sw, log := sweeper(t, s, w.tickets(), func(o *Options) { o.Concurrency = 1 })
-		defer running(t, sw)()
+		stop := running(t, sw)
 		time.Sleep(150 * time.Second)
 		crash(t, s, w.tickets(), "foreign", afterStart, true, func(o *engine.Start) { o.Identity.Principal = "team-b" })
 		time.Sleep(2 * time.Minute)
 		log.wantMsgs(t, "foreign", "left to others")
 		time.Sleep(20 * time.Minute)
+		stop()
 		if !slices.IsSorted(order) || len(order) != 20 {
 			t.Errorf("worked on in the order %v, want the oldest first", order)
 		}

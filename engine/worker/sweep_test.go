@@ -379,9 +379,11 @@ func TestConcurrency(t *testing.T) {
 		for i := 1; i < 20; i++ {
 			w.home(t, s, fmt.Sprint("order-", i))
 		}
+		mu.Lock()
 		if most != 3 {
 			t.Errorf("%d runs were under way at a time, want 3", most)
 		}
+		mu.Unlock()
 		if got := status(t, s, "order-0"); got != stores.StatusRunning {
 			t.Errorf("the slow one is %s", got)
 		}
