@@ -46,6 +46,8 @@ type session struct {
 	faults   int             // what it met, but for lost replies, which it must see through
 	over     bool            // another session wrote to the run after it did
 	deleted  bool            // its run was deleted under it
+	saving   bool            // it tried to save
+	meant    map[string]bool // calls in doubt when it last looked before it saved
 	claimed  bool            // it saved a claim
 	finished map[callAt]bool // calls that were finished when it began
 	open     map[string]bool // calls in doubt that it may run again

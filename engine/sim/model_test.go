@@ -189,6 +189,29 @@ func (s *sim) saved(a *actor, w stores.Save, err error) error {
 	return nil
 }
 
+// looks notes which calls an operator can mean who says that calls in doubt may
+// run again: those that are in doubt when the engine looks, before it claims.
+func (s *sim) looks(a *actor, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, r := a.sessions[name], s.run(name)
+	if x == nil || !x.rerun || x.saving {
+		return
+	}
+	x.meant = map[string]bool{}
+	for at, c := range r.newest {
+		x.meant[at.id] = x.meant[at.id] || at.base == r.last().Base && c.open() && !c.idempotent
+	}
+}
+
+func (s *sim) saves(a *actor, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := a.sessions[name]; x != nil {
+		x.saving = true
+	}
+}
+
 // claims notes what a recovery found and what it was permitted to run again.
 func (s *sim) claims(r *run, x *session, w stores.Save) {
 	if !slices.ContainsFunc(w.Events, func(e stores.Event) bool { return e.Type == engine.EventRecovered }) {
@@ -198,7 +221,7 @@ func (s *sim) claims(r *run, x *session, w stores.Save) {
 	s.saw("claim", true)
 	s.saw("claim over a live lease", x.takeover)
 	for at, c := range r.newest {
-		if x.rerun && at.base == w.Checkpoint.Base && c.open() && !c.idempotent {
+		if x.rerun && x.meant[at.id] && at.base == w.Checkpoint.Base && c.open() && !c.idempotent {
 			x.open[at.id] = true
 			r.permitted[at]++
 			s.saw("claim permits calls in doubt to run again", true)

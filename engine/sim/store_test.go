@@ -68,6 +68,7 @@ const storeID = "simulated"
 
 func (g gated) Save(ctx context.Context, w stores.Save) error {
 	c := w.Checkpoint
+	g.a.sim.saves(g.a, c.Run)
 	return g.do(ctx, writing, "save "+strconv.FormatInt(c.Step, 10), c.Run, func(ctx context.Context) error {
 		return g.a.sim.saved(g.a, w, g.Store.Save(ctx, w))
 	})
@@ -101,7 +102,11 @@ func (g gated) Orphans(ctx context.Context, owner string) (keys []stores.Key, er
 }
 
 func (g gated) Calls(ctx context.Context, k stores.Key, since int64) (rows []stores.Call, err error) {
-	err = g.do(ctx, reading, "calls", k.Run, func(ctx context.Context) error { rows, err = g.Store.Calls(ctx, k, since); return err })
+	err = g.do(ctx, reading, "calls", k.Run, func(ctx context.Context) error {
+		g.a.sim.looks(g.a, k.Run)
+		rows, err = g.Store.Calls(ctx, k, since)
+		return err
+	})
 	return rows, err
 }
 
