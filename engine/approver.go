@@ -11,7 +11,9 @@ import (
 
 // Approver is a synchronous approval port: it asks a person, waits, and says
 // what they decided. The call is logged as started before, so a crash while it
-// waits leaves the call in doubt, as the reference on durable runs says. An
+// waits leaves the call in doubt, as the reference on durable runs says. A yes is
+// logged before the call runs, and is refused when the worker was cut off
+// while the person thought. An
 // error means that nobody decided: the call did not run, this worker stops, and
 // the run can be recovered.
 type Approver func(ctx context.Context, a Approval) (Answer, error)
@@ -32,8 +34,13 @@ type Answer struct {
 	Note     string
 }
 
-// errNotAsked marks a call that did not run because nobody decided on it.
-var errNotAsked = errors.New("nobody decided whether it may run")
+var (
+	// errNotAsked marks a call that did not run because nobody decided on it.
+	errNotAsked = errors.New("nobody decided whether it may run")
+	// errTooLate marks one that did not run because this worker may no longer
+	// start calls.
+	errTooLate = errors.New("it was approved when this worker could no longer run it")
+)
 
 // askFirst asks the approval port about a call that is logged already. It
 // returns nil when the call may run.
@@ -53,12 +60,25 @@ func (s *session) askFirst(ctx context.Context, p *pendingCall) (err error) {
 	case a.By == "":
 		return fmt.Errorf("%w: the approval port does not say who decided", errNotAsked)
 	}
-	action := DecideApprove
 	if !a.Approved {
-		action = DecideDeny
 		p.body.Denied = &Denial{Tool: p.tool.Name, By: a.By, Note: a.Note}
-		err = p.body.Denied.err()
+		p.events = []newEvent{{EventDecision, operatorEvent{Action: DecideDeny, Target: p.id(), By: a.By, Note: a.Note}}}
+		return p.body.Denied.err()
 	}
-	p.events = append(p.events, newEvent{EventDecision, operatorEvent{Action: action, Target: p.id(), By: a.By, Note: a.Note}})
-	return err
+	return s.agreed(ctx, *p, a)
+}
+
+// agreed logs a yes together with a second started record: the first one was
+// fenced before the person thought, and the run may be another worker's by now.
+func (s *session) agreed(ctx context.Context, p pendingCall, a Answer) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", errTooLate, context.Cause(ctx))
+	}
+	p.body.Args = nil // they stand in the first record
+	p.events = []newEvent{{EventDecision, operatorEvent{Action: DecideApprove, Target: p.id(), By: a.By, Note: a.Note}}}
+	if err := s.record(ctx, p); err != nil {
+		s.stop(err)
+		return fmt.Errorf("%w: %w", errTooLate, err)
+	}
+	return nil
 }

@@ -91,6 +91,7 @@ const (
 type Decision struct {
 	Type   string          `json:"type"`
 	ID     string          `json:"id"`
+	Tool   string          `json:"tool,omitempty"`   // of an approval
 	Asked  int64           `json:"asked"`            // step of the paused checkpoint
 	Base   int64           `json:"base"`             // superstep that asked
 	Digest string          `json:"digest,omitempty"` // of the approved arguments, or of the question

@@ -57,7 +57,7 @@ func (s *session) execute(ctx context.Context, p pendingCall) (json.RawMessage, 
 		value, err = s.runTool(ctx, p)
 	}
 	switch {
-	case err == nil || ctx.Err() == nil || errors.Is(err, errNotAsked) || p.body.Denied != nil:
+	case err == nil || ctx.Err() == nil || errors.Is(err, errNotAsked) || errors.Is(err, errTooLate) || p.body.Denied != nil:
 	case s.ctx.Err() != nil:
 		// Stopping is a fact of this process, not an outcome of the call.
 		s.stop(context.Cause(s.ctx))
@@ -68,7 +68,7 @@ func (s *session) execute(ctx context.Context, p pendingCall) (json.RawMessage, 
 	p.status, p.body.Args = stores.CallDone, nil
 	var result json.RawMessage
 	switch {
-	case errors.Is(err, errNotAsked), errors.Is(err, tool.ErrNotStarted):
+	case errors.Is(err, errNotAsked), errors.Is(err, errTooLate), errors.Is(err, tool.ErrNotStarted):
 		p.status, p.body.NotRun, p.body.Why = stores.CallResolved, true, p.says(err)
 	case p.body.Denied != nil:
 		p.body.Failed, p.body.Error = true, p.says(err)
@@ -223,6 +223,9 @@ func (s *session) catchUp(ctx context.Context, p *pendingCall) (bool, error) {
 	}
 	moved, err := s.reread(ctx)
 	if moved {
+		if p.status == stores.CallStarted {
+			return false, err
+		}
 		p.events = nil
 	}
 	return true, err

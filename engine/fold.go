@@ -65,6 +65,14 @@ type callKey struct {
 	ordinal int64
 }
 
+// replays reports whether the call's outcome stands for a call of this tool
+// with these arguments.
+func (c CallInfo) replays(tool, digest string) bool {
+	return c.Finished() && c.Tool == tool && c.Digest == digest
+}
+
+func (c CallInfo) key() callKey { return callKey{c.Step, c.Node, c.Ordinal} }
+
 // FoldCalls reduces call records to calls, in the order in which they were
 // first made. Unreadable records are left out; Verify reports them.
 func FoldCalls(rows []stores.Call) []CallInfo {

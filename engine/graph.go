@@ -23,6 +23,7 @@ type Topology struct {
 type TopologyNode struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
+	Tool string `json:"tool,omitempty"` // of a call
 }
 
 // TopologyEdge is one edge, in the order in which edges are tried.
@@ -124,7 +125,11 @@ func (g *graph) shape() Topology {
 		t.Kind = g.kind
 	}
 	for _, n := range g.nodes {
-		t.Nodes = append(t.Nodes, TopologyNode{n.id, n.node.Type()})
+		tn := TopologyNode{ID: n.id, Type: n.node.Type()}
+		if c, ok := n.node.(Call); ok {
+			tn.Tool = c.Tool
+		}
+		t.Nodes = append(t.Nodes, tn)
 	}
 	for _, e := range g.edges {
 		te := TopologyEdge{From: e.from, To: e.to, OnError: e.onError, Inner: e.inner}

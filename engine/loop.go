@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/flowtui/flowtui/engine/model"
 	"github.com/flowtui/flowtui/stores"
@@ -36,10 +37,14 @@ type ToolLoop struct {
 	// Tools are the tools that the model may call, nil all of the Runner's. Name
 	// them where workers differ: a worker that lacks a named tool stops, while
 	// an unknown name is taken for the model's mistake.
-	Tools    []string
-	System   string // opens a new conversation
-	MaxSteps int64  // model calls of the whole run; 0 is DefaultMaxSteps
+	Tools  []string
+	System string // opens a new conversation
+	// MaxSteps bounds the replies of the whole run; 0 is DefaultMaxSteps. A reply
+	// is kept when its superstep ends: beside a node that asks a person, the
+	// model is called anew after each answer.
+	MaxSteps int64
 	// Messages is the key of the state that holds the history; "" is "messages".
+	// Loops that run at the same time need one each.
 	Messages string
 	// Prompt makes the user's message with which the loop is entered; nil: the
 	// history has it already.
@@ -98,15 +103,12 @@ func (r *Runner) resumeLoop(ctx context.Context, f *Flow, last stores.Checkpoint
 	if last.Flow != f.name {
 		return Result{}, conflict(k, "", "it belongs to flow %q, not %q", last.Flow, f.name)
 	}
-	if n := len(s.Decisions); n > 0 {
-		for _, d := range s.Decisions[:n-1] {
-			if _, err := r.Record(ctx, k, d); err != nil {
-				return Result{}, err
-			}
+	if len(s.Decisions) > 0 {
+		ds := slices.Clone(s.Decisions)
+		for i := range ds {
+			ds[i].Identity = s.Identity
 		}
-		d := s.Decisions[n-1]
-		d.Identity = s.Identity
-		return r.Resume(ctx, f, k, d)
+		return r.resume(ctx, f, k, ds)
 	}
 	if last.Status == stores.StatusRunning {
 		b, err := DecodeCheckpoint(last)
@@ -151,11 +153,11 @@ func (f *Flow) loop(id, tools string, l ToolLoop) *Flow {
 	if l.MaxSteps == 0 {
 		l.MaxSteps = DefaultMaxSteps
 	}
-	f.Node(id, loopModel{l}).Node(tools, loopTools{l})
+	f.Node(id, loopModel{l}).Node(tools, loopTools{l, id})
 	f.edges = append(f.edges, edge{from: id, to: []string{tools}, inner: true, cond: &Condition{
 		Text: "the reply calls tools",
 		Test: func(s State) (bool, error) {
-			calls, err := l.pinned(s)
+			calls, err := l.pinned(s, id)
 			return len(calls) > 0, err
 		},
 	}})
@@ -204,15 +206,28 @@ func messageValues(messages []model.Message) ([]any, error) {
 	return list, nil
 }
 
-// pinned are the tool calls that the newest message asks for. Only that one is
-// read: a history is long.
-func (l ToolLoop) pinned(s State) ([]model.ToolCall, error) {
-	if list, ok := s[l.key()].([]any); ok && len(list) > 1 {
-		s = State{l.key(): list[len(list)-1:]}
+// byNode is the key under which a reply in the history says which node it is of.
+const byNode = "node"
+
+// pinned are the tool calls that the newest reply of a loop's model node asks
+// for. That reply must be the newest message: whoever wrote after it would take
+// it for another's, or have its calls forgotten. Only that one message is
+// decoded: a history is long.
+func (l ToolLoop) pinned(s State, node string) ([]model.ToolCall, error) {
+	list, _ := s[l.key()].([]any)
+	for i := len(list) - 1; i >= 0; i-- {
+		m, _ := list[i].(map[string]any)
+		if m[byNode] != node {
+			continue
+		}
+		reply, err := l.history(State{l.key(): list[i : i+1]})
+		switch {
+		case err != nil || len(reply[0].ToolCalls) == 0:
+			return nil, err
+		case i < len(list)-1:
+			return nil, fmt.Errorf("somebody else wrote into %q after the reply of %q: loops that run at once need conversations of their own", l.key(), node)
+		}
+		return reply[0].ToolCalls, nil
 	}
-	newest, err := l.history(s)
-	if err != nil || len(newest) == 0 || newest[0].Role != model.Assistant {
-		return nil, err
-	}
-	return newest[0].ToolCalls, nil
+	return nil, nil
 }

@@ -43,6 +43,7 @@ func (m loopModel) Run(ctx context.Context, s State) (State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the model's reply cannot be kept: %w", err)
 	}
+	values[len(values)-1].(map[string]any)[byNode] = n.id
 	update := State{m.l.key(): values}
 	if m.l.Into != "" && len(reply.ToolCalls) == 0 {
 		update[m.l.Into] = reply.Content
@@ -121,11 +122,10 @@ func settle(m model.Message) (model.Message, error) {
 	taken := map[string]bool{}
 	for i := range m.ToolCalls {
 		c := &m.ToolCalls[i]
-		c.Name = validText(c.Name)
+		c.Name, c.ID = validText(c.Name), validText(c.ID)
 		for n := i + 1; c.ID == "" || taken[c.ID]; n++ {
 			c.ID = fmt.Sprintf("call_%d", n)
 		}
-		c.ID = validText(c.ID)
 		taken[c.ID] = true
 		if len(bytes.TrimSpace(c.Args)) == 0 {
 			c.Args = json.RawMessage("{}")
@@ -142,7 +142,10 @@ func settle(m model.Message) (model.Message, error) {
 }
 
 // loopTools runs the tools that the newest reply asks for.
-type loopTools struct{ l ToolLoop }
+type loopTools struct {
+	l     ToolLoop
+	model string // id of the loop's model node
+}
 
 // Type is "tools".
 func (loopTools) Type() string { return "tools" }
@@ -153,7 +156,7 @@ func (t loopTools) Run(ctx context.Context, s State) (State, error) {
 	if err != nil {
 		return nil, err
 	}
-	calls, err := t.l.pinned(s)
+	calls, err := t.l.pinned(s, t.model)
 	if err != nil {
 		return nil, err
 	}
@@ -178,21 +181,20 @@ func (t loopTools) Run(ctx context.Context, s State) (State, error) {
 // toolResult runs one call and says what the model is told. An error is not
 // for the model: this worker stops, or the run waits.
 func (n *nodeState) toolResult(ctx context.Context, l ToolLoop, ordinal int64, c model.ToolCall, denied **DeniedError) (string, error) {
-	if l.Tools != nil && !slices.Contains(l.Tools, c.Name) {
-		return n.noSuchTool(c.Name, l.Tools), nil
-	}
-	t, ok := n.s.r.tools.Get(c.Name)
-	switch {
-	case !ok && l.Tools != nil:
-		return "", n.missingTool(c.Name)
-	case !ok:
-		return n.noSuchTool(c.Name, n.s.r.tools.Names()), nil
-	case len(c.Args) == 0 || c.Args[0] != '{':
-		return "error: the arguments are not a JSON object", nil
-	}
+	t, here := n.s.r.tools.Get(c.Name)
+	old, met := n.met(ordinal)
 	args, err := Seal(c.Args)
-	if err != nil {
+	switch offered := l.Tools == nil || slices.Contains(l.Tools, c.Name); {
+	case err == nil && old.replays(c.Name, digest(args)):
+		t.Name = c.Name // its result is there, whether the tool is here or not
+	case !here && (met || l.Tools != nil && offered):
+		return "", n.missingTool(c.Name)
+	case !here || !offered && !met:
+		return n.noSuchTool(c.Name, l.Tools), nil
+	case err != nil:
 		return "error: the arguments cannot be kept: " + err.Error(), nil
+	case args[0] != '{':
+		return "error: the arguments are not a JSON object", nil
 	}
 	p, err := n.numbered(t, ordinal, args)
 	if err != nil {
@@ -212,7 +214,21 @@ func (n *nodeState) toolResult(ctx context.Context, l ToolLoop, ordinal int64, c
 	return "", err
 }
 
+// met reports whether a call of this superstep was logged, decided on or asked
+// about before, on any worker. Such a call is no mistake of the model, though
+// its tool be unknown here.
+func (n *nodeState) met(ordinal int64) (old CallInfo, met bool) {
+	id := CallID(n.id, ordinal)
+	old, met = n.s.replay[callKey{n.s.base, n.id, ordinal}]
+	return old, met ||
+		slices.ContainsFunc(n.s.decisions, func(d Decision) bool { return d.ID == id && d.Base == n.s.base }) ||
+		slices.ContainsFunc(n.s.asked, func(w Waiting) bool { return w.ID == id })
+}
+
 func (n *nodeState) noSuchTool(name string, known []string) string {
+	if known == nil {
+		known = n.s.r.tools.Names()
+	}
 	if len(known) == 0 {
 		return fmt.Sprintf("error: there is no tool %q, and no other one", name)
 	}

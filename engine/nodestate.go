@@ -158,7 +158,7 @@ func (n *nodeState) replay(c CallInfo) (json.RawMessage, error) {
 // DeniedError when one does not.
 func (n *nodeState) approved(p pendingCall) (bool, error) {
 	for _, d := range n.s.decisions {
-		if d.ID != p.id() || d.Base != n.s.base || d.Digest != p.body.Digest {
+		if d.ID != p.id() || d.Tool != p.tool.Name || d.Base != n.s.base || d.Digest != p.body.Digest {
 			continue
 		}
 		switch d.Type {

@@ -46,7 +46,7 @@ func (r *Runner) Recover(ctx context.Context, f *Flow, k stores.Key, o RecoverOp
 		return Result{}, err
 	}
 	defer held.release()
-	s, err := r.claim(held.ctx, g, k, o)
+	s, err := r.claim(held.ctx, g, k, o, l)
 	if err != nil {
 		return Result{}, takenOver(held.ctx, k, err)
 	}
@@ -84,10 +84,10 @@ func (r *Runner) startable(ctx context.Context, k stores.Key, l *loaded, o Recov
 
 // undecided fails closed on calls in doubt, but for those of which somebody
 // said that they may run again.
-func undecided(l *loaded, mayRerun map[string]bool) error {
+func undecided(l *loaded, mayRerun map[callKey]bool) error {
 	var calls []DoubtfulCall
 	for _, c := range doubtful(l) {
-		if !mayRerun[c.ID] {
+		if !mayRerun[c.key()] {
 			calls = append(calls, DoubtfulCall{ID: c.ID, Tool: c.Tool, Why: c.Doubt()})
 		}
 	}
@@ -107,13 +107,13 @@ func doubtful(l *loaded) []CallInfo {
 	return slices.DeleteFunc(FoldCalls(l.current()), func(c CallInfo) bool { return !c.Doubtful() })
 }
 
-// mayRerun are the calls that RerunInDoubt means: those that are in doubt now,
-// and none that the old worker starts later.
-func (o RecoverOptions) mayRerun(l *loaded) map[string]bool {
-	m := map[string]bool{}
+// mayRerun are the calls that RerunInDoubt means: those that are in doubt when
+// it is said, and none that the old worker starts later.
+func (o RecoverOptions) mayRerun(l *loaded) map[callKey]bool {
+	m := map[callKey]bool{}
 	if o.RerunInDoubt {
 		for _, c := range doubtful(l) {
-			m[c.ID] = true
+			m[c.key()] = true
 		}
 	}
 	return m
@@ -121,8 +121,9 @@ func (o RecoverOptions) mayRerun(l *loaded) map[string]bool {
 
 // claim cuts the old worker off and takes the run over. It reads the run again
 // under the lease, and the call log once more after the claim: until then the
-// old worker could still start a call.
-func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOptions) (*session, error) {
+// old worker could still start a call. Whoever claimed the run since it was seen
+// keeps it.
+func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOptions, seen *loaded) (*session, error) {
 	l, b, err := r.open(ctx, k)
 	if err != nil {
 		return nil, err
@@ -130,10 +131,10 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	if err := r.recoverable(ctx, g, l, o); err != nil {
 		return nil, err
 	}
-	if l.last.Status != stores.StatusRunning {
+	if l.last.Status != stores.StatusRunning || l.last.Segment != seen.last.Segment || l.last.Incarnation != seen.last.Incarnation {
 		return nil, changed(ctx, r.store, r.keys, k, nil)
 	}
-	mayRerun := o.mayRerun(l)
+	mayRerun := o.mayRerun(seen)
 	if err := undecided(l, mayRerun); err != nil {
 		return nil, err
 	}
@@ -160,7 +161,7 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 }
 
 // lookAgain reads the call log as it was when the old worker was cut off.
-func (s *session) lookAgain(ctx context.Context, mayRerun map[string]bool) error {
+func (s *session) lookAgain(ctx context.Context, mayRerun map[callKey]bool) error {
 	l, _, err := s.r.open(ctx, s.place.Key)
 	if err != nil {
 		return err

@@ -25,11 +25,15 @@ type Decide struct {
 // Resume stores a decision with the run's next checkpoint, so that one resume
 // wins that step, and then works on until the run is done, failed or paused.
 func (r *Runner) Resume(ctx context.Context, f *Flow, k stores.Key, d Decide) (Result, error) {
+	return r.resume(ctx, f, k, []Decide{d})
+}
+
+func (r *Runner) resume(ctx context.Context, f *Flow, k stores.Key, ds []Decide) (Result, error) {
 	g, err := f.compile()
 	if err != nil {
 		return Result{}, err
 	}
-	if _, _, _, err := r.decidable(ctx, k, d, g); err != nil {
+	if _, _, _, err := r.decidable(ctx, k, ds, g); err != nil {
 		return Result{}, err // before anything is written
 	}
 	held, err := r.hold(ctx, k, false)
@@ -37,7 +41,7 @@ func (r *Runner) Resume(ctx context.Context, f *Flow, k stores.Key, d Decide) (R
 		return Result{}, err
 	}
 	defer held.release()
-	s, _, err := r.decide(held.ctx, k, d, g)
+	s, _, err := r.decide(held.ctx, k, ds, g)
 	if err != nil {
 		return Result{}, takenOver(held.ctx, k, err)
 	}
@@ -47,7 +51,7 @@ func (r *Runner) Resume(ctx context.Context, f *Flow, k stores.Key, d Decide) (R
 // Record stores a decision and runs nothing: a worker or a recovery spends it.
 // While the run waits for something else too, it stays paused.
 func (r *Runner) Record(ctx context.Context, k stores.Key, d Decide) (Result, error) {
-	s, q, err := r.decide(ctx, k, d, nil)
+	s, q, err := r.decide(ctx, k, []Decide{d}, nil)
 	if err != nil {
 		return Result{}, err
 	}
@@ -73,53 +77,84 @@ func (d Decide) check(k stores.Key) error {
 	return nil
 }
 
-// decide checks that the question is the one that was seen and still open, and
-// saves the decision. With a graph the run goes on at once.
-func (r *Runner) decide(ctx context.Context, k stores.Key, d Decide, g *graph) (*session, saveRequest, error) {
+// decide checks that the questions are those that were seen and still open, and
+// saves all decisions or none. With a graph the run goes on at once.
+func (r *Runner) decide(ctx context.Context, k stores.Key, ds []Decide, g *graph) (*session, saveRequest, error) {
 	var none saveRequest
-	l, b, w, err := r.decidable(ctx, k, d, g)
+	l, b, about, err := r.decidable(ctx, k, ds, g)
 	if err != nil {
 		return nil, none, err
 	}
 	if g == nil {
 		g = &graph{Flow: &Flow{name: l.last.Flow, kind: l.last.Kind}, digest: l.last.Digest}
 	}
-	if d.Value, err = decided(k, d); err != nil {
-		return nil, none, err
-	}
 	s, err := r.session(g, l, b)
 	if err != nil {
 		return nil, none, err
 	}
-	decision := Decision{Type: d.Type, ID: w.ID, Asked: l.last.Step, Base: l.last.Base, Digest: w.Digest, Value: d.Value, By: d.By, Note: d.Note, Time: r.clock.now()}
-	s.decisions = slices.DeleteFunc(slices.Clone(s.decisions), func(o Decision) bool { return o.ID == w.ID })
-	s.decisions = append(s.decisions, decision) // the newest word on a question is the only one
-	q := saveRequest{status: stores.StatusRunning, base: s.base, events: []newEvent{{EventDecision, operatorEvent{Action: d.Type, Target: w.ID, By: d.By, Note: d.Note, Plan: d.Version}}}}
-	if rest := slices.DeleteFunc(slices.Clone(b.Waiting), func(o Waiting) bool { return o.ID == w.ID }); len(rest) > 0 && g.byID == nil {
+	q := saveRequest{status: stores.StatusRunning, base: s.base}
+	rest := slices.Clone(b.Waiting)
+	s.decisions = slices.Clone(s.decisions)
+	for i, d := range ds {
+		w := about[i]
+		if d.Value, err = decided(k, d); err != nil {
+			return nil, none, err
+		}
+		s.decisions = slices.DeleteFunc(s.decisions, func(o Decision) bool { return o.ID == w.ID }) // the newest word is the only one
+		s.decisions = append(s.decisions, Decision{
+			Type: d.Type, ID: w.ID, Tool: w.Tool, Asked: l.last.Step, Base: l.last.Base, Digest: w.Digest, Value: d.Value, By: d.By, Note: d.Note, Time: r.clock.now(),
+		})
+		q.events = append(q.events, newEvent{EventDecision, operatorEvent{Action: d.Type, Target: w.ID, By: d.By, Note: d.Note, Plan: d.Version}})
+		rest = slices.DeleteFunc(rest, func(o Waiting) bool { return o.ID == w.ID })
+	}
+	if len(rest) > 0 && g.byID == nil {
 		q.status, q.waiting = stores.StatusPaused, rest
 	}
 	return s, q, s.save(ctx, q)
 }
 
-// decidable is every check that needs no write.
-func (r *Runner) decidable(ctx context.Context, k stores.Key, d Decide, g *graph) (*loaded, Checkpoint, Waiting, error) {
-	if err := d.check(k); err != nil {
-		return nil, Checkpoint{}, Waiting{}, err
+// decidable is every check that needs no write. It returns what each decision
+// is about.
+func (r *Runner) decidable(ctx context.Context, k stores.Key, ds []Decide, g *graph) (*loaded, Checkpoint, []Waiting, error) {
+	for _, d := range ds {
+		if err := d.check(k); err != nil {
+			return nil, Checkpoint{}, nil, err
+		}
 	}
 	l, b, err := r.open(ctx, k)
 	if err != nil {
-		return nil, b, Waiting{}, err
+		return nil, b, nil, err
 	}
 	if g != nil {
-		if err := errors.Join(fits(g, l.last), allowed(d.Identity, l.last)); err != nil {
-			return nil, b, Waiting{}, err
+		if err := errors.Join(fits(g, l.last), g.fitsState(k, b.State)); err != nil {
+			return nil, b, nil, err
+		}
+	}
+	var about []Waiting
+	for _, d := range ds {
+		w, err := r.decidableOne(ctx, l, b, d, g)
+		if err != nil {
+			return nil, b, nil, err
+		}
+		if slices.ContainsFunc(about, func(o Waiting) bool { return o.ID == w.ID }) {
+			return nil, b, nil, invalid(k, "%s is decided twice", w.ID)
+		}
+		about = append(about, w)
+	}
+	return l, b, about, nil
+}
+
+func (r *Runner) decidableOne(ctx context.Context, l *loaded, b Checkpoint, d Decide, g *graph) (Waiting, error) {
+	if g != nil || d.Identity != (stores.Identity{}) { // who only records need not be the run's user
+		if err := allowed(d.Identity, l.last); err != nil {
+			return Waiting{}, err
 		}
 	}
 	w, err := r.question(ctx, l, b, d)
 	if err == nil && g != nil {
-		err = errors.Join(g.fitsState(k, b.State), g.fitsAnswer(k, b.State, w, d))
+		err = g.fitsAnswer(l.key, b.State, w, d)
 	}
-	return l, b, w, err
+	return w, err
 }
 
 // decided is the value that a decision brings, in the form in which it is kept.

@@ -93,12 +93,13 @@ func TestScenario09TwoRecoverAtOnce(t *testing.T) {
 		if _, err := runner(t, c, w.ticketTools(), named("dead")).Run(ctx, tickets(), start("order-7")); err == nil {
 			t.Fatal("the worker was to die")
 		}
+		expireLease(t, s, "order-7")
 		var wg sync.WaitGroup
 		errs := make([]error, 2)
 		for i := range errs {
 			wg.Go(func() {
 				r := runner(t, s, w.ticketTools(), named(fmt.Sprint("op", i)))
-				_, errs[i] = r.Recover(ctx, tickets(), key("order-7"), engine.RecoverOptions{RerunInDoubt: true, Takeover: true})
+				_, errs[i] = r.Recover(ctx, tickets(), key("order-7"), engine.RecoverOptions{RerunInDoubt: true})
 			})
 		}
 		wg.Wait()
@@ -114,6 +115,40 @@ func TestScenario09TwoRecoverAtOnce(t *testing.T) {
 			t.Errorf("status %s, %d mails", c.Status, w.count("email_tickets"))
 		}
 		verified(t, s, "order-7")
+	})
+}
+
+// Both take it over, and the second one while the first is at it: then a call
+// may be in doubt, and nobody has said that it may run again.
+func TestScenario09TwoTakeOverAtOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		for i := range 10 {
+			w, run := newWorld(), fmt.Sprint("order-", i)
+			c := &crashing{full: s, at: 6}
+			if _, err := runner(t, c, w.ticketTools(), named("dead")).Run(ctx, tickets(), start(run)); err == nil {
+				t.Fatal("the worker was to die")
+			}
+			var wg sync.WaitGroup
+			errs := make([]error, 2)
+			for j := range errs {
+				wg.Go(func() {
+					r := runner(t, s, w.ticketTools(), named(fmt.Sprint("op", j)))
+					_, errs[j] = r.Recover(ctx, tickets(), key(run), engine.RecoverOptions{RerunInDoubt: true, Takeover: true})
+				})
+			}
+			wg.Wait()
+			for _, err := range errs {
+				if err != nil && !errors.Is(err, engine.ErrCheckpointConflict) && !errors.Is(err, engine.ErrRecoveryNeedsDecision) {
+					t.Errorf("%s: %v", run, err)
+				}
+			}
+			for name, n := range w.hits {
+				if n > 1 {
+					t.Errorf("%s: %s acted %d times", run, name, n)
+				}
+			}
+			verified(t, s, run)
+		}
 	})
 }
 

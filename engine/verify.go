@@ -47,12 +47,12 @@ const lives = 5
 // events that came meanwhile, so that neither half of a resolution seems to miss
 // the other.
 func load(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key) (*loaded, error) {
-	info, err := s.Info(ctx)
-	if err != nil {
-		return nil, err
-	}
 	for try := 1; ; try++ {
 		before, err := life(ctx, s, keys, k)
+		if err != nil {
+			return nil, err
+		}
+		info, err := s.Info(ctx) // where there are rows, the store has its id
 		if err != nil {
 			return nil, err
 		}

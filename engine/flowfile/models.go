@@ -26,23 +26,35 @@ var (
 type lazyModel struct {
 	spec model.Spec
 	open func(model.Spec) (model.Model, error)
-	once sync.Once
-	m    model.Model
-	err  error
+	mu   sync.Mutex
+	m    model.Model // nil until it could be opened
 }
 
 var errNoModels = errors.New("this program has no models")
 
 func (l *lazyModel) Complete(ctx context.Context, req model.Request) (model.Reply, error) {
-	l.once.Do(func() {
-		if l.err = errNoModels; l.open != nil {
-			l.m, l.err = l.open(l.spec)
-		}
-	})
-	if l.err != nil {
-		return model.Reply{}, l.err
+	m, err := l.opened()
+	if err != nil {
+		return model.Reply{}, err
 	}
-	return l.m.Complete(ctx, req)
+	return m.Complete(ctx, req)
+}
+
+// opened tries again after a failure: what was missing may be there by now.
+func (l *lazyModel) opened() (model.Model, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.m != nil {
+		return l.m, nil
+	}
+	if l.open == nil {
+		return nil, errNoModels
+	}
+	m, err := l.open(l.spec)
+	if err == nil {
+		l.m = m
+	}
+	return m, err
 }
 
 func (d *document) readModels(it *item) {

@@ -54,6 +54,7 @@ type session struct {
 	started  map[string]begun
 	ran      map[callAt]bool // what it ran in this superstep
 	agreed   map[string]bool // calls that a person approved while they waited
+	logged   map[string]bool // calls of which the yes is logged: this worker was not cut off meanwhile
 	acting   map[string]bool // calls that it started and whose effect may still come
 	returned map[callAt]bool // outcomes that it was given and must offer to the store
 	offered  map[callAt]bool
@@ -109,7 +110,7 @@ func (a *actor) begin(o engine.RecoverOptions, runs ...string) {
 	for _, run := range runs {
 		a.sessions[run] = &session{
 			who: a, run: run, takeover: o.Takeover, rerun: o.RerunInDoubt, finished: s.run(run).finished(), open: map[string]bool{}, started: map[string]begun{}, ran: map[callAt]bool{},
-			agreed: map[string]bool{}, acting: map[string]bool{}, returned: map[callAt]bool{}, offered: map[callAt]bool{},
+			agreed: map[string]bool{}, logged: map[string]bool{}, acting: map[string]bool{}, returned: map[callAt]bool{}, offered: map[callAt]bool{},
 		}
 	}
 }

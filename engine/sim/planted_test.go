@@ -132,12 +132,12 @@ var faults = []planted{
 	},
 	{
 		"an approval is not bound to the arguments", "engine/nodestate.go",
-		"if d.ID != p.id() || d.Base != n.s.base || d.Digest != p.body.Digest {", "if d.ID != p.id() || d.Base != n.s.base {",
+		"if d.ID != p.id() || d.Tool != p.tool.Name || d.Base != n.s.base || d.Digest != p.body.Digest {", "if d.ID != p.id() || d.Tool != p.tool.Name || d.Base != n.s.base {",
 		"without a stored approval",
 	},
 	{
 		"an approval is not bound to the call", "engine/nodestate.go",
-		"if d.ID != p.id() || d.Base != n.s.base || d.Digest != p.body.Digest {", "if d.Base != n.s.base || d.Digest != p.body.Digest {",
+		"if d.ID != p.id() || d.Tool != p.tool.Name || d.Base != n.s.base || d.Digest != p.body.Digest {", "if d.Base != n.s.base || d.Digest != p.body.Digest {",
 		"without a stored approval|for a decision",
 	},
 	{
@@ -147,12 +147,17 @@ var faults = []planted{
 	},
 	{
 		"what is denied at once runs", "engine/approver.go",
-		"\t\terr = p.body.Denied.err()\n", "",
+		"\t\treturn p.body.Denied.err()\n", "\t\treturn nil\n",
 		"without a stored approval",
 	},
 	{
+		"a yes is not logged before the call runs", "engine/approver.go",
+		"if err := s.record(ctx, p); err != nil {", "if err := error(nil); err != nil {",
+		"a yes that was not logged",
+	},
+	{
 		"calls in doubt run again without a decision", "engine/recover.go",
-		"if !mayRerun[c.ID] {", "if false {",
+		"if !mayRerun[c.key()] {", "if false {",
 		"runs again without a decision",
 	},
 	{

@@ -113,9 +113,13 @@ func (s *sim) acts(a *actor, name, id string, in tool.Input) {
 	if n := r.effects[at]; !isIdempotent[name] && n > 1+r.permitted[at.call()] {
 		s.violate("call %s of %s acted %d times, permitted again were %d", at, name, n, r.permitted[at.call()])
 	}
-	if isAsking[name] && !x.agreed[id] {
+	switch {
+	case isAsking[name] && !x.agreed[id]:
 		s.checkApproved(r, at)
+	case isAsking[name] && !x.logged[id]:
+		s.violate("call %s acted on a yes that was not logged", at)
 	}
+	delete(x.agreed, id)
 }
 
 // approve asks a person while the call waits: nobody may answer, and whoever

@@ -132,8 +132,8 @@ func (s *Sweeper) work(hands hands, h stores.Head) (t try, ok bool) {
 		t.head = h
 		return t, true
 	}
-	if !s.free(t.head, time.Now()) || !hands.once && s.postponed(hands.ctx, t.head) {
-		return t, false
+	if !s.free(t.head, time.Now()) || !hands.once && s.postponed(hands.ctx, t.head) || !s.mine(hands.ctx, t.head) {
+		return t, false // it may be another run by now, with a principal that is not this worker's
 	}
 	if s.o.Check != nil {
 		if t.err = s.o.Check(hands.ctx, t.head); t.err != nil {
