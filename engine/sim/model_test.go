@@ -366,7 +366,7 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 	s.saw("call failed", b.Failed)
 	s.saw("call did not start", b.NotRun && x.claimed)
 	s.saw("call "+string(c.Status), true)
-	if c.Status == stores.CallStarted && known && old.open() && !c.Idempotent && x.claimed && !x.open[at.id] && !x.acting[at.id] {
+	if c.Status == stores.CallStarted && known && old.open() && !c.Idempotent && x.claimed && !x.open[at.id] && !x.ran[at] {
 		s.violate("call %s, which is in doubt, runs again without a decision", at)
 	}
 	return at
