@@ -16,7 +16,6 @@ import (
 // runs, each of them doomed, and an operator who is busy all the time.
 type chaos struct {
 	*world
-	until int // so many kills
 
 	mu      sync.Mutex
 	runs    []string
@@ -34,8 +33,9 @@ type strike struct {
 
 const chaosTTL = 500 * time.Millisecond
 
+// chaos goes on until so many workers were killed, and returns the runs.
 func (w *world) chaos(until int) []string {
-	c := &chaos{world: w, until: until, reruns: map[string]order{}, strikes: map[string]*strike{}}
+	c := &chaos{world: w, reruns: map[string]order{}, strikes: map[string]*strike{}}
 	w.bank.think = c.think
 	end := make(chan struct{})
 	var operator, slots sync.WaitGroup
@@ -128,7 +128,11 @@ func (c *chaos) doom(p *worker) (last int) {
 	stop := rand.N(4) == 0
 	switch rand.N(8) {
 	case 0, 1, 2:
-		p.do(order{Do: doArm, Trap: trap{At: 1 + rand.N(60), After: rand.N(2) == 0, Stop: stop}})
+		t := trap{At: 1 + rand.N(60), After: rand.N(2) == 0, Stop: stop}
+		if rand.N(10) == 0 {
+			t.Op, t.At = renew, 1
+		}
+		p.do(order{Do: doArm, Trap: t})
 	case 3, 4, 5:
 		c.mu.Lock()
 		c.strikes[p.name] = &strike{1 + rand.N(3), rand.N(2) == 0, stop}

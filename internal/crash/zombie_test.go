@@ -223,8 +223,8 @@ func (w *world) callsBy(run, worker string) map[stores.CallStatus]int {
 func TestTwoZombies(t *testing.T) {
 	for _, deaf := range []bool{false, true} {
 		for _, op := range []string{"save", "record-started pay"} {
-			for _, order := range [][2]int{{0, 1}, {1, 0}} {
-				t.Run(fmt.Sprintf("before %s, deaf %v, %v", op, deaf, order), func(t *testing.T) {
+			for _, turns := range [][2]int{{0, 1}, {1, 0}} {
+				t.Run(fmt.Sprintf("before %s, deaf %v, %v", op, deaf, turns), func(t *testing.T) {
 					t.Parallel()
 					w := newWorld(t)
 					z := zombie{run: "tickets-1", trap: trap{Op: op, At: 1, Stop: true}}
@@ -237,7 +237,7 @@ func TestTwoZombies(t *testing.T) {
 					w.unheld(z.run)
 					w.stopAgain(z, two[1])
 					w.unheld(z.run)
-					w.wakeTwo(z, two, order)
+					w.wakeTwo(z, two, turns)
 					w.judge([]string{z.run})
 				})
 			}
@@ -245,7 +245,7 @@ func TestTwoZombies(t *testing.T) {
 	}
 }
 
-func (w *world) wakeTwo(z zombie, two []*worker, order [2]int) {
+func (w *world) wakeTwo(z zombie, two []*worker, turns [2]int) {
 	third := w.hire()
 	reached, open := make(chan struct{}), make(chan struct{})
 	w.bank.think = func(worker string, c call, applied bool) {
@@ -256,7 +256,7 @@ func (w *world) wakeTwo(z zombie, two []*worker, order [2]int) {
 	}
 	third.orders <- recoverOf(z.run)
 	<-reached
-	for _, i := range order {
+	for _, i := range turns {
 		two[i].signal(syscall.SIGCONT)
 		if out := <-two[i].outcomes; out.Class != "conflict" {
 			w.Errorf("zombie %d said %+v", i, out)
