@@ -3,7 +3,7 @@
 GO ?= go
 TEST_TIMEOUT ?= 20m
 
-.PHONY: help build test sim short check cross demo bench fuzz
+.PHONY: help build test sim kills short check cross demo bench fuzz
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -19,6 +19,10 @@ test: ## install what the tests need, then run all of them with the race detecto
 # Without the race detector, which makes it ten times slower; make test runs fewer seeds with it.
 sim: ## the crash simulation: 20,000 seeds, or what fits into three minutes
 	$(GO) test ./engine/sim -count=1 -v -run '^TestSimulation$$' -timeout 10m -sim.seeds 20000 -sim.for 3m
+
+# Without the race detector, as the simulation; make test kills fewer with it.
+kills: ## 500 killed workers, at every store operation and at random, zombies and full disks
+	$(GO) test ./internal/crash -count=1 -v -timeout 10m
 
 short: ## the inner loop: without the long simulations, without the race detector
 	$(GO) test -short ./...
