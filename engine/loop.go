@@ -38,7 +38,7 @@ type ToolLoop struct {
 	// them where workers differ: a worker that lacks a named tool stops, while
 	// an unknown name is taken for the model's mistake.
 	Tools  []string
-	System string // opens a new conversation
+	System string // opens a new conversation, unless it has words of the system
 	// MaxSteps bounds the replies of the whole run; 0 is DefaultMaxSteps. A reply
 	// is kept when its superstep ends: beside a node that asks a person, the
 	// model is called anew after each answer.
@@ -87,7 +87,7 @@ func (r *Runner) RunToolLoop(ctx context.Context, l ToolLoop, s LoopStart) (Resu
 	if len(s.Decisions) > 0 {
 		return Result{}, notFound(k)
 	}
-	history, err := messageValues(s.Messages)
+	history, err := messageValues(l.opened(s.Messages))
 	if err != nil {
 		return Result{}, &Error{Class: ErrInvalid, Key: k, Reason: "the messages cannot be kept", Err: err}
 	}
@@ -95,6 +95,15 @@ func (r *Runner) RunToolLoop(ctx context.Context, l ToolLoop, s LoopStart) (Resu
 		return Result{}, &Error{Class: ErrInvalid, Key: k, Reason: "the conversation is empty", Hint: "give a user's message"}
 	}
 	return r.Run(ctx, f, Start{Key: k, State: State{l.key(): history}, Identity: s.Identity})
+}
+
+// opened puts the system's words before a conversation that has none.
+func (l ToolLoop) opened(messages []model.Message) []model.Message {
+	isSystem := func(m model.Message) bool { return m.Role == model.System }
+	if l.System == "" || len(messages) == 0 || slices.ContainsFunc(messages, isSystem) {
+		return messages
+	}
+	return append([]model.Message{{Role: model.System, Content: l.System}}, messages...)
 }
 
 // resumeLoop brings a loop on that exists already.

@@ -88,7 +88,7 @@ func (n *nodeState) complete(ctx context.Context, l ToolLoop, history []model.Me
 	case ctx.Err() != nil || errors.Is(err, model.ErrRejected):
 		return model.Message{}, err
 	}
-	err = &Error{Class: ErrUnavailable, Key: n.s.place.Key, Reason: "the model did not answer", Hint: "recover the run when it does; nothing was lost", Err: err}
+	err = &Error{Class: ErrUnavailable, Key: n.s.place.Key, Reason: "the model did not answer", Hint: "recover the run once the model can be reached; nothing was lost", Err: err}
 	n.s.stop(err)
 	return model.Message{}, err
 }

@@ -112,7 +112,7 @@ func TestToolLoop(t *testing.T) {
 		t.Fatalf("got %+v, %v", res, err)
 	}
 	want := []string{
-		"user: two seats for Hamlet",
+		"system: Be brief.", "user: two seats for Hamlet",
 		`assistant:  c1=hold_seats{"seats":2,"show":"Hamlet"} c2=charge_card{"eur":90}`,
 		"tool: hold_seats 1 (c1)", "tool: charge_card 1 (c2)",
 		"assistant: Here you are.",

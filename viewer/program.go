@@ -36,10 +36,6 @@ func (p Program) Attach(ctx context.Context) (*Service, error) {
 	if p.Open == nil {
 		return nil, Problem{Code: codeUsage, Message: "the program does not say how its store is opened", Hint: "set Program.Open"}
 	}
-	keys, err := p.keys()
-	if err != nil {
-		return nil, err
-	}
 	flows, err := p.source()
 	if err != nil {
 		return nil, err
@@ -49,6 +45,10 @@ func (p Program) Attach(ctx context.Context) (*Service, error) {
 		return nil, err
 	}
 	info, err := store.Info(ctx)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	keys, err := p.keys() // last: a variable can be read once
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}

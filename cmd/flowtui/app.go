@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"github.com/flowtui/flowtui/engine/seal"
 	"github.com/flowtui/flowtui/views"
 )
 
@@ -21,8 +22,9 @@ type app struct {
 	stdout io.Writer
 	stderr io.Writer
 	global globals
-	exact  bool     // the result is printed as it is stored, also for people
-	warned []string // what scripts are told with the error, if there is one
+	exact  bool                     // the result is printed as it is stored, also for people
+	rings  map[string]*seal.Keyring // of environment variables, which are read once
+	warned []string                 // what scripts are told with the error, if there is one
 }
 
 // globals are the flags that every command has.

@@ -68,6 +68,9 @@ func (a *app) keyring(ctx context.Context, s keySource) (*seal.Keyring, error) {
 	if s.count() == 0 {
 		return nil, nil
 	}
+	if ring := a.rings[s.env]; ring != nil { // the variable is gone by now
+		return ring, nil
+	}
 	data, err := a.readKey(ctx, s)
 	if err != nil {
 		return nil, refuse("", "%s gives no key: %v", s, err)
@@ -77,6 +80,12 @@ func (a *app) keyring(ctx context.Context, s keySource) (*seal.Keyring, error) {
 	if err != nil {
 		return nil, refuse("a key file has one key a line, the newest first: at least 32 bytes as they are, or as hex:… or base64:…",
 			"%s gives no key: %v", s, err)
+	}
+	if s.env != "" {
+		if a.rings == nil {
+			a.rings = map[string]*seal.Keyring{}
+		}
+		a.rings[s.env] = ring
 	}
 	return ring, nil
 }

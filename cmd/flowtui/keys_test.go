@@ -55,6 +55,21 @@ func TestKeySources(t *testing.T) {
 	}
 }
 
+// A worker attaches again when its store was down: the variable is gone by then.
+func TestAKeyOfTheEnvironmentIsReadOnce(t *testing.T) {
+	t.Setenv("MYKEY", strings.Repeat("k", 32))
+	a, _ := testApp(t)
+	for range 2 {
+		ring, err := a.keyring(t.Context(), keySource{env: "MYKEY"})
+		if err != nil || ring == nil {
+			t.Fatal(err)
+		}
+	}
+	if os.Getenv("MYKEY") != "" {
+		t.Error("tools would inherit it")
+	}
+}
+
 func TestBadKeysAreRefusedAndNeverShown(t *testing.T) {
 	short := "s3cret"
 	t.Setenv("SHORT_KEY", short)

@@ -41,7 +41,8 @@ type document struct {
 	reducers    map[string]engine.Reducer
 	steps       []*step
 	models      map[string]model.Model
-	lostModel   bool // one has no name that could be read
+	lostModel   bool     // one has no name that could be read
+	modelKeys   []string // variables with the models' keys, which tools do not inherit
 }
 
 func (d *document) read(root *item) {
@@ -53,8 +54,8 @@ func (d *document) read(root *item) {
 	}
 	d.name(root.get("name"), "name")
 	d.description = d.text(root.get("description"), "description")
+	d.readModels(root)
 	d.readTools(root.get("tools"))
-	d.readModels(root.get("models"))
 	d.readState(root.get("state"))
 	d.readSteps(root)
 	d.readEdges(root.get("edges"))
@@ -99,6 +100,7 @@ func (d *document) readTool(it *item) {
 		Approval:   d.approval(it.get("approval")),
 		Timeout:    d.timeout(it.get("timeout")),
 		Dir:        d.opts.Dir,
+		Hide:       d.modelKeys,
 	}
 	d.name(it.get("name"), "tool")
 	d.declared[spec.Name] = true

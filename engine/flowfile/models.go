@@ -57,8 +57,12 @@ func (l *lazyModel) opened() (model.Model, error) {
 	return m, err
 }
 
-func (d *document) readModels(it *item) {
+func (d *document) readModels(root *item) {
+	it := root.get("models")
 	d.models = map[string]model.Model{}
+	if it != nil || talks(root.get("steps")) {
+		d.modelKeys = []string{"OPENAI_API_KEY", "OPENROUTER_API_KEY"} // the providers' own
+	}
 	d.lostModel = it != nil && it.kind != isList && it.kind != isNull
 	for _, e := range d.items(it, "models") {
 		if e.kind == isNull {
@@ -70,6 +74,14 @@ func (d *document) readModels(it *item) {
 			d.lostModel = true
 		}
 	}
+}
+
+// talks reports whether a step talks with a model, which it may name itself.
+func talks(steps *item) bool {
+	return steps != nil && slices.ContainsFunc(steps.list, func(s *item) bool {
+		kind := s.get("type")
+		return kind != nil && kind.text == "tool_loop"
+	})
 }
 
 func (d *document) readModel(it *item) {
@@ -88,6 +100,7 @@ func (d *document) readModel(it *item) {
 			d.fail(it, "%s", err)
 		}
 	}
+	d.modelKeys = append(d.modelKeys, spec.KeyEnv)
 	if _, taken := d.models[name]; taken {
 		d.fail(it.get("name"), "a model of the name %q stands already above", name)
 	}

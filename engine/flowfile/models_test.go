@@ -2,6 +2,7 @@ package flowfile_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -74,6 +75,30 @@ func TestToolLoopStep(t *testing.T) {
 	talk, err := engine.Messages(res.State, "messages")
 	if err != nil || len(talk) != 6 || talk[0].Content != "You sell tickets." || talk[1].Content != "Two seats for Hamlet, please." {
 		t.Errorf("got %+v, %v", talk, err)
+	}
+}
+
+// A model's key is not for the tools, which the model itself chooses.
+func TestToolsDoNotInheritTheKeysOfModels(t *testing.T) {
+	for _, name := range []string{"MYKEY", "OPENAI_API_KEY", "OTHER"} {
+		t.Setenv(name, "value-of-"+name)
+	}
+	src := `
+models:
+  - {name: m, provider: openai, model: gpt, base_url: "http://127.0.0.1:9/v1", key_env: MYKEY}
+tools:
+  - {name: env, command: [sh, -c, 'echo "\"$MYKEY|$OPENAI_API_KEY|$OTHER\""']}
+steps:
+  - {id: a, type: call, config: {tool: env, into: env}}
+`
+	f, err := flowfile.Parse("f.yaml", []byte(src), flowfile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, _ := f.Tools.Get("env")
+	got, err := env.Run(t.Context(), tool.Input{})
+	if raw, ok := got.(json.RawMessage); err != nil || !ok || string(raw) != `"||value-of-OTHER"` {
+		t.Errorf("got %s, %v", got, err)
 	}
 }
 

@@ -33,6 +33,7 @@ type CommandSpec struct {
 	Timeout    time.Duration // 0: none
 	Dir        string        // working directory; "" is the process's own
 	Env        []string      // "NAME=value", added to the inherited environment
+	Hide       []string      // names of further variables that are not inherited
 }
 
 // ExitError says that a command ran to its end and failed.
@@ -71,7 +72,7 @@ func Command(spec CommandSpec) (Tool, error) {
 		return Tool{}, err
 	}
 	spec.Command = slices.Clone(spec.Command)
-	spec.Env = slices.Clone(spec.Env)
+	spec.Env, spec.Hide = slices.Clone(spec.Env), slices.Clone(spec.Hide)
 	return Tool{
 		Name:       spec.Name,
 		Idempotent: spec.Idempotent,
@@ -116,7 +117,7 @@ func (s CommandSpec) run(ctx context.Context, in Input) (json.RawMessage, error)
 	}
 	stdout, stderr := &head{limit: maxResult}, &tail{limit: maxStderr}
 	cmd := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...)
-	cmd.Dir, cmd.Env = s.Dir, append(inherited(), s.Env...)
+	cmd.Dir, cmd.Env = s.Dir, append(inherited(s.Hide), s.Env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), stdout, stderr
 	cmd.WaitDelay = pipeGrace
 	ownGroup(cmd)
@@ -168,8 +169,10 @@ func excerpt(b []byte) string {
 	return fmt.Sprintf("%q", b)
 }
 
-func inherited() []string {
+func inherited(hide []string) []string {
 	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		return strings.HasPrefix(strings.ToUpper(kv), "FLOWTUI_") // names ignore case on Windows
+		name, _, _ := strings.Cut(kv, "=")
+		hidden := func(h string) bool { return strings.EqualFold(h, name) } // names ignore case on Windows
+		return strings.HasPrefix(strings.ToUpper(name), "FLOWTUI_") || slices.ContainsFunc(hide, hidden)
 	})
 }
