@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/jsonfile"
 	"github.com/flowtui/flowtui/stores/postgres"
 	"github.com/flowtui/flowtui/stores/redis"
 	"github.com/flowtui/flowtui/stores/sqlite"
@@ -26,7 +28,7 @@ func formats(locations map[string]string, create bool) viewer.Registry {
 			case err != nil:
 				return false, err.Error(), nil
 			case create && !exists(path):
-				return true, "", nil
+				return !namesFolder(path), "", nil
 			}
 			return sqlite.Sniff(path)
 		},
@@ -54,6 +56,22 @@ func formats(locations map[string]string, create bool) viewer.Registry {
 		Open: func(ctx context.Context, spec string, readOnly bool) (stores.Store, error) {
 			return postgres.Open(ctx, locations[spec], postgres.Options{ReadOnly: readOnly, Create: create && !readOnly})
 		},
+	}, {
+		Name: "json",
+		Sniff: func(ctx context.Context, spec string) (bool, string, error) {
+			path, err := sqlitePath(locations[spec])
+			if err != nil || strings.HasPrefix(locations[spec], "sqlite:") {
+				return false, "", nil // said above
+			}
+			return sniffFolder(ctx, path, create)
+		},
+		Open: func(ctx context.Context, spec string, readOnly bool) (stores.Store, error) {
+			path, err := sqlitePath(locations[spec])
+			if err != nil {
+				return nil, err
+			}
+			return jsonfile.Open(ctx, path, jsonfile.Options{ReadOnly: readOnly, Create: create && !readOnly && namesFolder(path)})
+		},
 	}}
 }
 
@@ -68,12 +86,28 @@ func (s *session) shown(spec string) string {
 	return spec
 }
 
+// sniffFolder also takes a folder that is missing or empty for a store when one
+// may be made there.
+func sniffFolder(ctx context.Context, path string, create bool) (bool, string, error) {
+	if create && namesFolder(path) {
+		if s, err := jsonfile.Open(ctx, path, jsonfile.Options{Create: true}); err == nil {
+			return true, "", s.Close()
+		}
+	}
+	return jsonfile.Sniff(path)
+}
+
+// namesFolder reports whether a path is written as that of a folder.
+func namesFolder(path string) bool {
+	return path != "" && os.IsPathSeparator(path[len(path)-1])
+}
+
 // createStore opens a store that need not be there yet.
 func createStore(ctx context.Context, path string) (stores.Store, error) {
 	return sqlite.Open(ctx, path, sqlite.Options{Create: true})
 }
 
-// sqlitePath is the file that a STORE names. Of a sqlite: URL everything after
+// sqlitePath is the file or folder that a STORE names. Of a sqlite: URL everything after
 // the colon is the path, as it is; a file: URL is escaped as usual.
 func sqlitePath(spec string) (string, error) {
 	if path, ok := strings.CutPrefix(spec, "sqlite:"); ok {
@@ -123,18 +157,18 @@ func storeExists(location string) bool {
 }
 
 // creatable refuses to make a store where a slip of the hand is more likely: a
-// new file is named by its ending or by a URL.
+// new file is named by its ending or by a URL, a new folder by a slash.
 func creatable(spec string) error {
 	if isServer(spec) {
 		return nil
 	}
 	path, err := sqlitePath(spec)
-	if err != nil || exists(path) || strings.HasPrefix(spec, "sqlite:") {
+	if err != nil || exists(path) || namesFolder(path) || strings.HasPrefix(spec, "sqlite:") {
 		return err
 	}
 	switch filepath.Ext(path) {
 	case ".db", ".sqlite", ".sqlite3":
 		return nil
 	}
-	return problem("not-found", "a new store is named by its ending (.db, .sqlite, .sqlite3) or as sqlite:PATH", "there is no store %s", path)
+	return problem("not-found", "a new store is named by its ending (.db, .sqlite, .sqlite3), as sqlite:PATH, or as PATH/ for a folder of JSON files", "there is no store %s", path)
 }
