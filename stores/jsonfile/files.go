@@ -117,6 +117,7 @@ func (s *Store) syncFolder(dir *os.Root) error {
 
 // makeFolder makes a folder that survives a power cut.
 func (s *Store) makeFolder(dir *os.Root, name string) error {
+	s.step("make folder " + name)
 	err := dir.Mkdir(name, 0o777)
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -124,5 +125,6 @@ func (s *Store) makeFolder(dir *os.Root, name string) error {
 	case err != nil:
 		return err
 	}
+	s.step("sync folder over " + name)
 	return s.syncFolder(dir)
 }

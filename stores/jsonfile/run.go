@@ -1,8 +1,10 @@
 package jsonfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -135,12 +137,17 @@ func (h *headFile) current(f *os.File, size int64) bool {
 	if size < h.Journal.Size || !namedAt(f, h.Journal.Last, h.Journal.Sum) {
 		return false
 	}
-	if size == h.Journal.Size {
-		return true
+	tail := io.NewSectionReader(f, h.Journal.Size, size-h.Journal.Size)
+	b := make([]byte, min(tail.Size(), 1<<16))
+	for {
+		n, err := tail.Read(b)
+		if bytes.IndexByte(b[:n], '\n') >= 0 {
+			return false
+		}
+		if err != nil {
+			return err == io.EOF
+		}
 	}
-	var b [1]byte
-	_, err := f.ReadAt(b[:], size-1)
-	return err == nil && b[0] != '\n'
 }
 
 func (s *Store) pathOf(k stores.Key, file string) string {
