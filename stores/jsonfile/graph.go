@@ -57,7 +57,10 @@ func (s *Store) saveGraph(ctx context.Context, root *os.Root, digest string, gra
 // Graph implements stores.Grapher.
 func (s *Store) Graph(ctx context.Context, digest string) (graph []byte, err error) {
 	err = s.read(ctx, "graph", stores.Key{}, func(root *os.Root) error {
-		b, err := readSmall(root, graphName(digest), maxGraph)
+		b, err := []byte(nil), fs.ErrNotExist
+		if root != nil {
+			b, err = readSmall(root, graphName(digest), maxGraph)
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%w: no graph has this digest", stores.ErrNotFound)
 		}
