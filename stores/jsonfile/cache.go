@@ -45,23 +45,24 @@ func (c *cache) journal(k stores.Key) *journal {
 
 // note says how long a journal has become, and whether it is worth keeping: one
 // that is damaged is read anew each time, so that a repair is seen.
-func (c *cache) note(j *journal, lines int, keep bool) {
+func (c *cache) note(k stores.Key, j *journal, lines int, keep bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.runs[j.key]
+	e := c.runs[k]
 	if e == nil || e.journal != j {
 		return
 	}
 	c.total += lines + perJournal - e.cost
 	e.cost = lines + perJournal
 	if !keep {
-		c.drop(j.key)
+		c.drop(k)
 	}
 	for c.total > maxCached && len(c.runs) > 1 {
-		oldest := j.key
+		var oldest stores.Key
+		used := c.clock + 1
 		for k, e := range c.runs {
-			if e.used < c.runs[oldest].used {
-				oldest = k
+			if e.used < used {
+				oldest, used = k, e.used
 			}
 		}
 		c.drop(oldest)

@@ -256,7 +256,7 @@ func (w *writing) settle(l *line, at ref) {
 	}
 	head, lines := j.headFile(), j.lines
 	j.mu.Unlock()
-	w.s.cache.note(j, lines, true)
+	w.s.cache.note(w.key, j, lines, true)
 	if head.Journal.Sum != at.sum {
 		return
 	}

@@ -104,6 +104,9 @@ func namedAt(f io.ReaderAt, at int64, sum string) bool {
 // read goes on from the end to size. The last line may be torn: it is left for
 // the next time. A line with a wrong checksum before others is damage.
 func (j *journal) read(f io.ReaderAt, size int64) error {
+	if j.tail = size - j.end; j.tail == 0 {
+		return nil
+	}
 	r := bufio.NewReaderSize(io.NewSectionReader(f, j.end, size-j.end), 1<<16)
 	for {
 		b, err := readLine(r)

@@ -75,7 +75,7 @@ func (s *Store) lookOnce(dir *os.Root, k stores.Key, name string) (*run, error) 
 	err = r.journal.update(r.file, r.info)
 	r.contents, r.openCalls = r.journal.contents, r.journal.open(r.journal.head)
 	r.journal.mu.Unlock()
-	s.cache.note(r.journal, r.lines, r.damage == "" && err == nil)
+	s.cache.note(k, r.journal, r.lines, r.damage == "" && err == nil)
 	if err != nil {
 		r.bad = fmt.Sprintf("%s: %v", path, err)
 		return r, nil
