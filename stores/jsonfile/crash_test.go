@@ -1,6 +1,7 @@
 package jsonfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -207,6 +208,10 @@ func TestTornLine(t *testing.T) {
 				}
 			}
 			storetest.Check(t, openAt(t, path))
+			now, err := os.ReadFile(journal)
+			if lines := bytes.SplitAfter(now, []byte("\n")); err != nil || len(lines) != 5 || len(lines[4]) > 0 || bytes.IndexByte(now, 0) >= 0 {
+				t.Errorf("the torn line is still there: %d lines in %d bytes, %v", len(lines)-1, len(now), err)
+			}
 		})
 	}
 }
