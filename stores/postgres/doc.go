@@ -32,7 +32,9 @@
 //
 // # Reading
 //
-// A read is one statement. Attaching reads the catalog and writes nothing.
+// A read is one statement. Functions and operators are called with the types
+// that they are defined for, so that nobody who may create functions can put
+// one of theirs in between. Attaching reads the catalog and writes nothing.
 // A read that meets a dead connection is done again on a new one, once.
 //
 // # Spoiled rows

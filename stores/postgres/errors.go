@@ -43,11 +43,15 @@ func (s *Store) wrap(op string, k stores.Key, err error) error {
 func class(err error) (why string, class error) {
 	for _, known := range []error{
 		stores.ErrNotFound, stores.ErrConflict, stores.ErrReadOnly, stores.ErrInvalid, stores.ErrUnreadable, stores.ErrNotStore,
-		stores.ErrTooNew, stores.ErrUnknown, stores.ErrUnavailable, stores.ErrClosed, context.Canceled, context.DeadlineExceeded,
+		stores.ErrTooNew, stores.ErrUnknown, stores.ErrUnavailable, stores.ErrClosed,
 	} {
 		if errors.Is(err, known) {
 			return "", nil
 		}
+	}
+	// The caller's context; a connection that took too long has more to say.
+	if err == context.Canceled || err == context.DeadlineExceeded {
+		return "", nil
 	}
 	e := refusal(err)
 	if e == nil {

@@ -50,16 +50,16 @@ const (
 		FROM (VALUES (1)) AS one LEFT JOIN pg_catalog.pg_namespace AS n ON n.nspname = $1`
 	askTables = `SELECT substr(c.relname::text, length($2) + 1), c.relkind::text,
 			coalesce(has_table_privilege(c.oid, 'SELECT'), false),
-			coalesce((SELECT need FROM unnest(` + needs + `) AS need WHERE NOT has_table_privilege(c.oid, need) LIMIT 1), ''),
+			coalesce((SELECT need FROM pg_catalog.unnest(` + needs + `) AS need WHERE NOT has_table_privilege(c.oid, need) LIMIT 1), ''),
 			coalesce(row_security_active(c.oid), false),
 			(SELECT count(*) FROM pg_catalog.pg_trigger AS t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal) +
 			(SELECT count(*) FROM pg_catalog.pg_rewrite AS w WHERE w.ev_class = c.oid AND c.relkind = 'r')
 		FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-		WHERE n.nspname = $1 AND c.relname = ANY (SELECT $2 || name FROM unnest($3) AS name)`
+		WHERE n.nspname = $1 AND c.relname = ANY (SELECT $2 || name FROM pg_catalog.unnest($3) AS name)`
 	askColumns = `SELECT substr(c.relname::text, length($2) + 1), a.attname::text, format_type(a.atttypid, a.atttypmod)
 		FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
 			JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-		WHERE n.nspname = $1 AND c.relname = ANY (SELECT $2 || name FROM unnest($3) AS name) AND a.attnum > 0 AND NOT a.attisdropped`
+		WHERE n.nspname = $1 AND c.relname = ANY (SELECT $2 || name FROM pg_catalog.unnest($3) AS name) AND a.attnum > 0 AND NOT a.attisdropped`
 	askMeta   = `SELECT key, value FROM {meta} WHERE key IN ('store', 'version')`
 	askOthers = `SELECT n.nspname::text, left(c.relname::text, -4) FROM pg_catalog.pg_class AS c
 			JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace

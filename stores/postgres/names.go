@@ -67,7 +67,7 @@ func validName(what, given, name string) error {
 }
 
 // now is the server's clock in microseconds.
-const now = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
+const now = `(extract(epoch FROM clock_timestamp()) * 1000000::numeric)::bigint`
 
 func (n names) sql(text string) string { return n.replace.Replace(text) }
 

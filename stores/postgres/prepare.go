@@ -93,7 +93,7 @@ func (s *Store) makeTables(ctx context.Context) (err error) {
 	}
 	// The names of two stores may have one number; then they wait for nothing.
 	_, err = within(ctx, ask("BEGIN ISOLATION LEVEL READ COMMITTED"),
-		ask("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", channel+" "+s.topic()))
+		ask("SELECT pg_advisory_xact_lock(hashtextextended($1, 0::bigint))", channel+" "+s.topic()))
 	if err != nil {
 		return err
 	}

@@ -41,13 +41,15 @@ type unsent struct{ error }
 func (e *unsent) Unwrap() error     { return e.error }
 func (e *unsent) SafeToRetry() bool { return true }
 
-// ended puts the reason why a context ended in the place of what it did to the
-// connection.
+// ended puts the end of a context in the place of what it did to the connection.
 func ended(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+	switch {
+	case err == nil || ctx.Err() == nil:
+		return err
+	case errors.Is(context.Cause(ctx), stores.ErrClosed):
+		return stores.ErrClosed
 	}
-	return err
+	return ctx.Err()
 }
 
 // read runs statements in one round trip. On a connection that turns out to be
@@ -166,13 +168,20 @@ func (s *Store) transact(ctx context.Context, list []statement) ([]*pgconn.Resul
 	if errors.Is(err, stores.ErrInvalid) {
 		return nil, err // nothing was sent
 	}
-	if e := refusal(err); lost(err) || e.Code == "25006" {
-		s.pool.Reset() // the other connections go to the same server
+	if lost(err) || outdated[refusal(err).Code] {
+		s.pool.Reset() // the other connections are like this one
 	} else {
 		_, _ = s.exchange(late, conn, ask("ROLLBACK")) // else the pool drops the connection
 	}
-	if late.Err() != nil {
-		return nil, fmt.Errorf("%w: %w", stores.ErrUnknown, context.Cause(ctx))
+	switch {
+	case !lost(err) || late.Err() == nil:
+		return nil, outcome(err)
+	case pgconn.SafeToRetry(err):
+		return nil, ended(ctx, err)
 	}
-	return nil, outcome(err)
+	return nil, fmt.Errorf("%w: %w", stores.ErrUnknown, ended(ctx, err))
 }
+
+// outdated are the codes of a connection that a new one is better than: to a
+// server that is read-only now, or with statements that the tables no longer fit.
+var outdated = map[string]bool{"25006": true, "26000": true, "0A000": true}

@@ -1,12 +1,14 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowtui/flowtui/internal/testservers"
 	"github.com/flowtui/flowtui/stores"
@@ -142,6 +144,39 @@ func TestScenario47Replica(t *testing.T) {
 	eventually(t, "a save works", func() bool { return s.Save(t.Context(), storetest.Step(p, 1)) == nil })
 	noticed(t, notices)
 	storetest.Check(t, opened)
+}
+
+// TestAServerThatDoesNotAnswer holds nobody up for longer than they want to wait,
+// and a context says in an error how it ended, not why somebody ended it.
+func TestAServerThatDoesNotAnswer(t *testing.T) {
+	own := testservers.Postgres(t)
+	s := create(t, own.URL)
+	p := place("r")
+	if err := s.Save(t.Context(), storetest.Step(p, 0)); err != nil {
+		t.Fatal(err)
+	}
+	own.Pause()
+	if _, err := postgres.Open(t.Context(), with(t, own.URL, "connect_timeout", "1"), postgres.Options{}); !errors.Is(err, stores.ErrUnavailable) {
+		t.Errorf("a connection: %v", err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := s.Latest(short, p.Key); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a read: %v", err)
+	}
+	told, stop := context.WithCancelCause(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Save(told, storetest.Step(p, 1)) }()
+	stop(errors.New("SIGTERM"))
+	if err := <-stopped; !errors.Is(err, context.Canceled) {
+		t.Errorf("a save: %v", err)
+	}
+	own.Resume()
+	eventually(t, "a save works again", func() bool {
+		err := s.Save(t.Context(), storetest.Step(p, 1))
+		return err == nil || errors.Is(err, stores.ErrConflict)
+	})
+	storetest.Check(t, s)
 }
 
 // TestTheServerRefusesTheLogin: the password is not in the error.

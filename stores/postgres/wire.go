@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -28,17 +27,25 @@ type statement struct {
 
 func ask(sql string, args ...any) statement { return statement{sql: sql, args: args} }
 
-const binaryFormat = 1
+const (
+	binaryFormat = 1
+	maxMessage   = 1<<30 - 1<<20 // the rest is for what is around the values
+)
 
 // appendTo adds the statement to a batch.
 func (s statement) appendTo(b *pgconn.Batch) error {
 	values := make([][]byte, len(s.args))
 	types := make([]uint32, len(s.args))
+	size := 0
 	for i, arg := range s.args {
 		var err error
 		if types[i], values[i], err = encode(arg); err != nil {
 			return err
 		}
+		size += len(values[i])
+	}
+	if size > maxMessage {
+		return fmt.Errorf("%w: %d bytes in one write, PostgreSQL takes less than 1 GB", stores.ErrInvalid, size)
 	}
 	if s.name != "" {
 		b.ExecPrepared(s.name, values, []int16{binaryFormat}, []int16{binaryFormat})
@@ -134,9 +141,6 @@ func decode(oid uint32, value []byte) any {
 // send runs statements in one round trip and returns their results; with an
 // error, those that came before it.
 func send(ctx context.Context, conn *pgconn.PgConn, list ...statement) ([]*pgconn.Result, error) {
-	if err := check(list); err != nil {
-		return nil, err
-	}
 	var b pgconn.Batch
 	for _, st := range list {
 		if err := st.appendTo(&b); err != nil {
@@ -144,21 +148,4 @@ func send(ctx context.Context, conn *pgconn.PgConn, list ...statement) ([]*pgcon
 		}
 	}
 	return conn.ExecBatch(ctx, &b).ReadAll()
-}
-
-// check refuses arguments that the protocol cannot carry.
-func check(list []statement) error {
-	for _, s := range list {
-		size := 0
-		for _, arg := range s.args {
-			if b, ok := arg.([]byte); ok {
-				size += len(b)
-			}
-		}
-		// One message has at most 1 GB, and so has a value.
-		if size > math.MaxInt32/2-1<<20 {
-			return fmt.Errorf("%w: %d bytes in one write, PostgreSQL takes 1 GB", stores.ErrInvalid, size)
-		}
-	}
-	return nil
 }
