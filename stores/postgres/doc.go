@@ -24,11 +24,12 @@
 //
 // # Sessions
 //
-// No statement depends on what another one left in the session: nothing is
-// SET, prepared or locked beyond its transaction, so a pooler in transaction
-// mode may give every transaction to another connection. The one exception is
-// LISTEN, on a connection of its own and only where it reaches the server
-// directly; elsewhere, and on a replica, watchers poll.
+// No statement depends on what another one left in the session: nothing is SET
+// or locked beyond its transaction, so a pooler in transaction mode may give
+// every transaction to another connection. A connection whose server process is
+// the one that greeted the client has no pooler in between; only there are the
+// statements of writes prepared, and only there does a watcher LISTEN, on a
+// connection of its own. Elsewhere, and on a replica, watchers poll.
 //
 // # Reading
 //
