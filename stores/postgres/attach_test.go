@@ -272,3 +272,25 @@ func TestTheFirstWriteMakesTheTables(t *testing.T) {
 	}
 	storetest.Check(t, one)
 }
+
+// TestAttachingWhileAStoreIsMade finds it whole or not at all.
+func TestAttachingWhileAStoreIsMade(t *testing.T) {
+	for range 10 {
+		address := fresh(t, server(t))
+		maker := open(t, address, postgres.Options{Create: true})
+		made := make(chan error, 1)
+		go func() { made <- maker.Prepare(context.Background()) }()
+		for range 20 {
+			s, err := postgres.Open(t.Context(), address, postgres.Options{})
+			switch {
+			case err == nil:
+				s.Close()
+			case !errors.Is(err, stores.ErrNotFound):
+				t.Error(err)
+			}
+		}
+		if err := <-made; err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -71,7 +71,17 @@ const (
 // reader runs statements, on the pool or within a transaction.
 type reader func(ctx context.Context, list ...statement) ([]*pgconn.Result, error)
 
-func (s *Store) inspect(ctx context.Context) (contents, error) { return s.inspectBy(ctx, s.read) }
+// inspect sees the catalog at one moment: somebody may be making the store.
+func (s *Store) inspect(ctx context.Context) (contents, error) {
+	return s.inspectBy(ctx, func(ctx context.Context, list ...statement) ([]*pgconn.Result, error) {
+		list = slices.Concat([]statement{ask("BEGIN ISOLATION LEVEL REPEATABLE READ")}, list, []statement{ask("COMMIT")})
+		results, err := s.read(ctx, list...)
+		if err != nil {
+			return nil, err
+		}
+		return results[1 : len(results)-1], nil
+	})
+}
 
 func (s *Store) inspectBy(ctx context.Context, read reader) (c contents, err error) {
 	where := []any{s.schema, s.prefix, tableNames}
