@@ -184,7 +184,6 @@ func TestDecisionsOnOneVersion(t *testing.T) {
 
 type betweenReads struct {
 	full
-	n  atomic.Int64
 	do func()
 }
 

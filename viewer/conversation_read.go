@@ -158,7 +158,8 @@ func readMessage(raw []byte) message {
 		}
 	}
 	for k := range fields {
-		if k != "role" && k != "content" && k != "tool_calls" && k != "tool_call_id" {
+		// node is the engine's own mark, and says which loop a reply is of
+		if k != "role" && k != "content" && k != "tool_calls" && k != "tool_call_id" && k != "node" {
 			m.rest = append(m.rest, k)
 		}
 	}

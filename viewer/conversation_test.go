@@ -32,7 +32,7 @@ func says(text string) model.Message { return model.Message{Content: text} }
 // chat starts a tool loop whose model answers with replies.
 func (b *bench) chat(ctx context.Context, run string, replies ...model.Message) error {
 	b.t.Helper()
-	l := engine.ToolLoop{Name: "chat", Model: model.NewScripted(replies...), System: "Be brief."}
+	l := engine.ToolLoop{Name: "chat", Model: model.NewScripted(replies...)}
 	b.flow(l.Flow())
 	_, err := b.runner("worker-1").RunToolLoop(ctx, l, engine.LoopStart{
 		Key: stores.Key{Owner: "default", Run: run}, Messages: []model.Message{{Role: model.User, Content: "Two seats for Hamlet"}},
@@ -207,8 +207,8 @@ func TestReviewOfAToolCall(t *testing.T) {
 	stored := "the decision is stored with step 3"
 	no := stored + "; charge_card does not run, nor what follows it in the reply; the model is told, and goes on"
 	same(t, []string{
-		"one tools.1 yes: " + stored + ", then charge_card runs once, here, then the rest of the reply, then the model goes on", "one tools.1 no: " + no,
-		"two tools.1 yes: " + stored + ", then charge_card runs once, here; 1 question more stay open", "two tools.1 no: " + no,
+		"one tools.1 yes: " + stored + ", then charge_card runs once, then the rest of the reply, then the model goes on", "one tools.1 no: " + no,
+		"two tools.1 yes: " + stored + ", then charge_card runs once; 1 question more stay open", "two tools.1 no: " + no,
 		"two tools.2 yes: " + stored + "; charge_card runs once, when tools.1 is decided too", "two tools.2 no: " + no + ", once tools.1 is decided too",
 	}, got)
 	// And so it is: approving the second one runs nothing yet.

@@ -36,6 +36,13 @@ func (p Program) Attach(ctx context.Context) (*Service, error) {
 	if p.Open == nil {
 		return nil, Problem{Code: codeUsage, Message: "the program does not say how its store is opened", Hint: "set Program.Open"}
 	}
+	var keys *seal.Keyring
+	var err error
+	if p.KeyEnv == "" || p.KeyFile != "" {
+		if keys, err = p.keys(); err != nil {
+			return nil, err
+		}
+	}
 	flows, err := p.source()
 	if err != nil {
 		return nil, err
@@ -48,9 +55,10 @@ func (p Program) Attach(ctx context.Context) (*Service, error) {
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	keys, err := p.keys() // last: a variable can be read once
-	if err != nil {
-		return nil, errors.Join(err, store.Close())
+	if keys == nil && p.KeyEnv != "" { // last: a variable can be read once, a store that is down can be tried again
+		if keys, err = p.keys(); err != nil {
+			return nil, errors.Join(err, store.Close())
+		}
 	}
 	return Attach(ctx, []string{info.Location}, Options{
 		Formats:     Registry{opened(info.Format, store)},

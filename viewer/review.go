@@ -62,7 +62,7 @@ func idempotent(calls []engine.CallInfo, id string) bool {
 }
 
 func ifApproved(w engine.Waiting, step int64, ahead outlook, open int) string {
-	text := fmt.Sprintf("the decision is stored with step %d, then %s runs once, here", step, w.Tool)
+	text := fmt.Sprintf("the decision is stored with step %d, then %s runs once", step, w.Tool)
 	if open > 1 {
 		return text + fmt.Sprintf("; %s more stay open", plural(open-1, "question"))
 	}

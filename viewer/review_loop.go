@@ -27,7 +27,7 @@ func ifApprovedInReply(w engine.Waiting, p engine.Plan) string {
 	if first := before(w, p); len(first) > 0 {
 		return fmt.Sprintf("%s; %s runs once, when %s %s decided too", stored, w.Tool, listed(first), are(first))
 	}
-	text := fmt.Sprintf("%s, then %s runs once, here", stored, w.Tool)
+	text := fmt.Sprintf("%s, then %s runs once", stored, w.Tool)
 	if open := len(p.Body.Waiting); open > 1 {
 		return text + fmt.Sprintf("; %s more stay open", plural(open-1, "question"))
 	}

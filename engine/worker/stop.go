@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -38,7 +39,7 @@ func (s *Sweeper) stop(ctx context.Context, hands hands) {
 	s.mu.Lock()
 	busy := len(s.busy)
 	s.mu.Unlock()
-	s.log.LogAttrs(log, slog.LevelInfo, "stopping", slog.String("why", context.Cause(ctx).Error()),
+	s.log.LogAttrs(log, slog.LevelInfo, "stopping", slog.String("why", fmt.Sprint(context.Cause(ctx))),
 		slog.Int("under_way", busy), slog.Int64("grace_ms", max(0, s.o.Grace).Milliseconds()))
 	idle := s.idle()
 	if !within(idle, max(0, s.o.Grace)) {

@@ -86,6 +86,8 @@ type reply struct {
 }
 
 var replies = []reply{
+	// A script that a key's permission stops half way is not undone.
+	{"NOPERM ACL failure in script", stores.ErrUnknown, "this user lacks a permission (see ACL); look at the run before you try again"},
 	{"NOPERM", stores.ErrReadOnly, "this user lacks a permission (see ACL); nothing was changed"},
 	{"READONLY", stores.ErrReadOnly, "the server is a replica; nothing was changed, write to its primary"},
 	{"OOM", stores.ErrFull, "the server's maxmemory is reached; nothing was saved"},
@@ -114,7 +116,7 @@ var replies = []reply{
 func replyClass(text string, write bool) (why string, class error) {
 	for _, r := range replies {
 		if strings.HasPrefix(text, r.code) || inScript(text, r.code) {
-			if r.code == "NOPERM" && !write {
+			if strings.HasPrefix(r.code, "NOPERM") && !write {
 				return "this user may not read it (see ACL)", stores.ErrUnavailable
 			}
 			return r.why, r.class

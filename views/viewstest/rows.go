@@ -98,7 +98,7 @@ func Plans() []viewer.Plan {
 					{Depth: 1, Path: "card", Key: "card", Text: "••••4242", Masked: true},
 					{Depth: 1, Path: "order", Key: "order", Text: `"order-9"`},
 				},
-				IfYes: "the decision is stored with step 2, then charge_card runs once, here, then send; nothing else will ask",
+				IfYes: "the decision is stored with step 2, then charge_card runs once, then send; nothing else will ask",
 				IfNo:  "the run fails with your note"}}},
 		{Row: rows[2], Action: "resume", Review: []viewer.ReviewEntry{{Waiting: rows[2].Waiting[0], Since: Now.Add(-time.Hour),
 			IfYes: "the answer is stored under approved, then the flow goes on"}}},

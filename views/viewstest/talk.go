@@ -34,7 +34,7 @@ func Concierge(b *Backend) {
 			{Depth: 1, Path: "amount", Key: "amount", Text: "249.00"},
 			{Depth: 1, Path: "card", Key: "card", Text: "••••4242", Masked: true},
 			{Depth: 1, Path: "for", Key: "for", Text: `"2 seats, Hamlet"`},
-		}, IfYes: "the decision is stored with step 7, then charge_card runs once, here", IfNo: "the model is told"}}}
+		}, IfYes: "the decision is stored with step 7, then charge_card runs once", IfNo: "the model is told"}}}
 	if b.Talks == nil {
 		b.Talks, b.CallLog = map[viewer.Ref]func(int64, bool) viewer.Conversation{}, map[viewer.Ref][]viewer.Call{}
 	}
