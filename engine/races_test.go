@@ -45,11 +45,17 @@ func happens(f func()) {
 // TestVerifyWhileARunComesAndGoes: a run that was started and deleted while it
 // was looked for is not there; half of its rows are no finding.
 func TestVerifyWhileARunComesAndGoes(t *testing.T) {
+	for reading := 1; reading <= 2; reading++ { // of the events, after which the run is started
+		t.Run(fmt.Sprint(reading), func(t *testing.T) { comesAndGoes(t, reading) })
+	}
+}
+
+func comesAndGoes(t *testing.T, reading int) {
 	w, s := newWorld(), newStore()
 	r := runner(t, s, w.ticketTools())
 	started, deleted := false, false
 	begin := func() {
-		if !started {
+		if reading--; reading == 0 {
 			started = true
 			if _, err := r.Run(ctx, tickets(), start("a")); err != nil {
 				t.Error(err)

@@ -60,10 +60,11 @@ func load(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key)
 		if err != nil || len(l.findings) == 0 {
 			return l, err
 		}
-		// The rows may also be of a life that began and ended meanwhile.
+		// The rows may also be of a life that began and ended meanwhile, of which
+		// perhaps only the list entry was met.
 		after, err := life(ctx, s, keys, k)
 		switch {
-		case err != nil || after == before && (l.life == after || try == lives):
+		case err != nil || after == before && (l.life == after && l.last != nil || try == lives):
 			return l, err
 		case try == lives:
 			return nil, conflict(k, "look at it again", "it was deleted and started anew while it was read, %d times", lives)
