@@ -6,7 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -36,11 +38,26 @@ func openTerminal(t *testing.T, width, height int, env []string, argv ...string)
 		if t.Failed() {
 			t.Logf("the screen at the end:\n%s", term.tryScreen())
 		}
-		_ = exec.Command("tmux", "-S", term.socket, "kill-server").Run() // it may have ended
+		term.end()
 	})
 	term.tmux("set-option", "-g", "status", "off")
 	term.tmux("set-option", "-g", "remain-on-exit", "on")
 	return term
+}
+
+// end ends the server and waits until the program is gone too: it still writes
+// down what it has seen, into a folder that is about to be removed.
+func (term *terminal) end() {
+	out, _ := exec.Command("tmux", "-S", term.socket, "display-message", "-p", "#{pane_pid}").Output()
+	_ = exec.Command("tmux", "-S", term.socket, "kill-server").Run() // it may have ended
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		return
+	}
+	p, err := os.FindProcess(pid)
+	for end := time.Now().Add(patience); err == nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		err = p.Signal(syscall.Signal(0))
+	}
 }
 
 func (term *terminal) tmux(args ...string) string {
