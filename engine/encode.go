@@ -108,7 +108,12 @@ func appendMap(b []byte, m map[string]any) (_ []byte, err error) {
 		return append(b, "null"...), nil
 	}
 	b = append(b, '{')
-	for i, k := range slices.Sorted(maps.Keys(m)) {
+	keys := make([]string, 0, 16) // most objects need no more, and these stay on the stack
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for i, k := range keys {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -133,6 +138,44 @@ func appendValue(b []byte, v any) ([]byte, error) {
 		return appendText(b, v)
 	}
 	return appendOther(b, v)
+}
+
+// stateText are the values of a state as they are written. What no update has
+// touched is not encoded again.
+type stateText map[string]json.RawMessage
+
+func (t stateText) forget(updates []State) {
+	for _, u := range updates {
+		for k := range u {
+			delete(t, k)
+		}
+	}
+}
+
+func (t stateText) encode(s State) (json.RawMessage, error) {
+	keys, size := make([]string, 0, 16), 2
+	for k, v := range s {
+		raw, known := t[k]
+		if !known {
+			var err error
+			if raw, err = appendValue(nil, v); err != nil {
+				return nil, err
+			}
+			t[k] = raw
+		}
+		keys = append(keys, k)
+		size += len(raw) + len(k) + 4
+	}
+	slices.Sort(keys)
+	o := newObject(size)
+	for _, k := range keys {
+		if len(o.b) > 1 {
+			o.b = append(o.b, ',')
+		}
+		o.add(func(b []byte) ([]byte, error) { return appendText(b, k) })
+		o.b = append(append(o.b, ':'), t[k]...)
+	}
+	return o.end()
 }
 
 // payload encodes a checkpoint. visits are its Visits as JSON.

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -17,14 +18,12 @@ import (
 // A floor writes what the engine wrote, and does nothing else: as many commits,
 // through the same driver (modernc.org/sqlite by database/sql), with the same
 // settings, on one connection, by prepared statements, each transaction BEGIN
-// IMMEDIATE to COMMIT. Statements and values are ready before the time is taken. It reads
-// nothing, compares nothing, signs nothing, encodes nothing.
+// IMMEDIATE to COMMIT. The rows are ready before the time is taken, signed and
+// encoded: a floor reads nothing, compares nothing, and only hands the columns
+// to the driver.
 
-// A commit of a floor is a list of prepared statements with their values.
-type statement struct {
-	stmt *sql.Stmt
-	args []any
-}
+// commit is what a floor does between BEGIN and COMMIT.
+type commit func() error
 
 // rowFloor inserts the same rows into the same tables with the same indexes:
 // what any program has to do that leaves this database behind.
@@ -41,9 +40,9 @@ func rowFloor(b testing.TB, synchronous string, written []any) measured {
 	s.Close()
 	conn := floorConn(b, path, synchronous)
 	tables := floorTables(b, conn)
-	var commits [][]statement
+	var commits []commit
 	for _, w := range written {
-		commits = append(commits, tables.commit(w))
+		commits = append(commits, func() error { return tables.write(w) })
 	}
 	return measured{path, repeat(b, conn, commits)}
 }
@@ -59,15 +58,25 @@ func blobFloor(b testing.TB, synchronous string, written []any) measured {
 		b.Fatal(err)
 	}
 	insert := prepared(b, conn, "INSERT INTO t (payload) VALUES (?)")
-	var commits [][]statement
+	var commits []commit
 	for _, w := range written {
-		n := 0
-		for _, s := range (floorStatements{}).commit(w) {
-			n += size(s.args)
-		}
-		commits = append(commits, []statement{{insert, []any{make([]byte, n)}}})
+		blob := make([]byte, weight(w))
+		commits = append(commits, func() error {
+			_, err := insert.Exec(blob)
+			return err
+		})
 	}
 	return measured{path, repeat(b, conn, commits)}
+}
+
+// weight is how many bytes a commit writes: those of its columns.
+func weight(written any) (n int) {
+	count := func(args ...any) error {
+		n += size(args)
+		return nil
+	}
+	_ = (floorStatements{checkpoint: count, head: count, call: count, event: count, open: count, graph: count}).write(written)
+	return n
 }
 
 // size is what values weigh as bytes, a number 8.
@@ -112,21 +121,19 @@ func prepared(b testing.TB, conn *sql.Conn, query string) *sql.Stmt {
 	return stmt
 }
 
-func repeat(b testing.TB, conn *sql.Conn, commits [][]statement) time.Duration {
+func repeat(b testing.TB, conn *sql.Conn, commits []commit) time.Duration {
 	b.Helper()
-	begin, commit := prepared(b, conn, "BEGIN IMMEDIATE"), prepared(b, conn, "COMMIT")
+	begin, end := prepared(b, conn, "BEGIN IMMEDIATE"), prepared(b, conn, "COMMIT")
 	runtime.GC()
 	var start time.Time
 	for i, c := range commits {
 		if _, err := begin.Exec(); err != nil {
 			b.Fatal(err)
 		}
-		for _, s := range c {
-			if _, err := s.stmt.Exec(s.args...); err != nil {
-				b.Fatal(err)
-			}
+		if err := c(); err != nil {
+			b.Fatal(err)
 		}
-		if _, err := commit.Exec(); err != nil {
+		if _, err := end.Exec(); err != nil {
 			b.Fatal(err)
 		}
 		if i == 0 {
@@ -139,7 +146,7 @@ func repeat(b testing.TB, conn *sql.Conn, commits [][]statement) time.Duration {
 // floorStatements are the writes that the store makes for a Save and a
 // CallWrite, as docs/store-format.md describes them.
 type floorStatements struct {
-	checkpoint, head, call, event, open, graph *sql.Stmt
+	checkpoint, head, call, event, open, graph func(args ...any) error
 }
 
 const (
@@ -154,72 +161,82 @@ func floorTables(b testing.TB, conn *sql.Conn) floorStatements {
 		n := strings.Count(columns, ",") + 1
 		return fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, columns, strings.Repeat(", ?", n-1))
 	}
+	statement := func(query string) func(args ...any) error {
+		stmt := prepared(b, conn, query)
+		return func(args ...any) error {
+			_, err := stmt.Exec(args...)
+			return err
+		}
+	}
 	head := stepColumns + "created, updated" + sealColumns + "open, payload"
 	var sets []string
 	for _, c := range strings.Split(head, ", ")[2:] {
 		sets = append(sets, c+" = excluded."+c)
 	}
 	return floorStatements{
-		checkpoint: prepared(b, conn, insert("checkpoints", stepColumns+"calls, events, time"+sealColumns+"payload")),
-		head:       prepared(b, conn, insert("runs", head)+" ON CONFLICT (owner, run) DO UPDATE SET "+strings.Join(sets, ", ")),
-		call:       prepared(b, conn, insert("calls", placeColumns+"segment, n, step, node, ordinal, tool, idempotent, status, time"+sealColumns+"payload")),
-		event:      prepared(b, conn, insert("events", placeColumns+"n, step, type, time"+sealColumns+"payload")),
-		open:       prepared(b, conn, "UPDATE runs SET open = max(0, open + ?) WHERE owner = ? AND run = ?"),
-		graph:      prepared(b, conn, "INSERT INTO graphs (digest, graph) VALUES (?, ?) ON CONFLICT DO NOTHING"),
+		checkpoint: statement(insert("checkpoints", stepColumns+"calls, events, time"+sealColumns+"payload")),
+		head:       statement(insert("runs", head) + " ON CONFLICT (owner, run) DO UPDATE SET " + strings.Join(sets, ", ")),
+		call:       statement(insert("calls", placeColumns+"segment, n, step, node, ordinal, tool, idempotent, status, time"+sealColumns+"payload")),
+		event:      statement(insert("events", placeColumns+"n, step, type, time"+sealColumns+"payload")),
+		open:       statement("UPDATE runs SET open = max(0, open + ?) WHERE owner = ? AND run = ?"),
+		graph:      statement("INSERT INTO graphs (digest, graph) VALUES (?, ?) ON CONFLICT DO NOTHING"),
 	}
 }
 
-func (t floorStatements) commit(written any) (list []statement) {
-	add := func(stmt *sql.Stmt, parts ...[]any) { list = append(list, statement{stmt, slices.Concat(parts...)}) }
+func (t floorStatements) write(written any) error {
 	switch w := written.(type) {
 	case stores.Save:
-		c, h := w.Checkpoint, w.Head
-		add(t.checkpoint, floorPlace(c.Place), floorStep(c.Step, c.Base, c.Segment, c.Kind, c.Flow, c.Digest, c.Status, c.Identity),
-			[]any{c.Calls, c.Events, c.Time.UnixMicro()}, floorSeal(c.Seal), []any{c.Payload})
-		for _, r := range w.Calls {
-			add(t.call, floorCall(r))
-		}
-		for _, e := range w.Events {
-			add(t.event, floorEvent(e))
-		}
-		add(t.head, floorPlace(h.Place), floorStep(h.Step, h.Base, h.Segment, h.Kind, h.Flow, h.Digest, h.Status, h.Identity),
-			[]any{h.Created.UnixMicro(), h.Updated.UnixMicro()}, floorSeal(h.Seal), []any{0, h.Payload})
-		if w.Graph != nil {
-			add(t.graph, []any{c.Digest, w.Graph})
-		}
+		return t.save(w)
 	case stores.CallWrite:
-		add(t.call, floorCall(w.Call))
-		for _, e := range w.Events {
-			add(t.event, floorEvent(e))
-		}
 		open := -1
 		if w.Call.Status == stores.CallStarted {
 			open = 1
 		}
-		add(t.open, []any{open, w.Call.Owner, w.Call.Run})
+		return errors.Join(t.addCall(w.Call), t.addEvents(w.Events), t.open(open, w.Call.Owner, w.Call.Run))
 	}
-	return list
+	return fmt.Errorf("nothing writes a %T", written)
 }
 
-func floorPlace(p stores.Place) []any { return []any{p.Owner, p.Run, p.Store, p.Incarnation} }
-
-func floorStep(step, base, segment int64, kind, flow, digest string, status stores.Status, id stores.Identity) []any {
-	return []any{step, base, segment, kind, flow, digest, string(status), id.User, id.Thread, id.Principal}
+func (t floorStatements) save(w stores.Save) error {
+	c, h := w.Checkpoint, w.Head
+	if err := t.checkpoint(c.Owner, c.Run, c.Store, c.Incarnation, c.Step, c.Base, c.Segment, c.Kind, c.Flow, c.Digest, string(c.Status),
+		c.User, c.Thread, c.Principal, c.Calls, c.Events, c.Time.UnixMicro(), c.Format, c.KeyID, blob(c.Prev), c.MAC, c.Payload); err != nil {
+		return err
+	}
+	for _, r := range w.Calls {
+		if err := t.addCall(r); err != nil {
+			return err
+		}
+	}
+	if err := t.addEvents(w.Events); err != nil {
+		return err
+	}
+	if w.Graph != nil {
+		if err := t.graph(c.Digest, w.Graph); err != nil {
+			return err
+		}
+	}
+	return t.head(h.Owner, h.Run, h.Store, h.Incarnation, h.Step, h.Base, h.Segment, h.Kind, h.Flow, h.Digest, string(h.Status),
+		h.User, h.Thread, h.Principal, h.Created.UnixMicro(), h.Updated.UnixMicro(), h.Format, h.KeyID, blob(h.Prev), h.MAC, 0, h.Payload)
 }
 
-func floorSeal(s stores.Seal) []any {
-	return []any{s.Format, s.KeyID, append([]byte{}, s.Prev...), s.MAC}
+func (t floorStatements) addCall(c stores.Call) error {
+	return t.call(c.Owner, c.Run, c.Store, c.Incarnation, c.Segment, c.N, c.Step, c.Node, c.Ordinal, c.Tool, c.Idempotent, string(c.Status),
+		c.Time.UnixMicro(), c.Format, c.KeyID, blob(c.Prev), c.MAC, c.Payload)
 }
 
-func floorCall(c stores.Call) []any {
-	return slices.Concat(floorPlace(c.Place),
-		[]any{c.Segment, c.N, c.Step, c.Node, c.Ordinal, c.Tool, c.Idempotent, string(c.Status), c.Time.UnixMicro()},
-		floorSeal(c.Seal), []any{c.Payload})
+func (t floorStatements) addEvents(events []stores.Event) error {
+	for _, e := range events {
+		if err := t.event(e.Owner, e.Run, e.Store, e.Incarnation, e.N, e.Step, e.Type, e.Time.UnixMicro(),
+			e.Format, e.KeyID, blob(e.Prev), e.MAC, e.Payload); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func floorEvent(e stores.Event) []any {
-	return slices.Concat(floorPlace(e.Place), []any{e.N, e.Step, e.Type, e.Time.UnixMicro()}, floorSeal(e.Seal), []any{e.Payload})
-}
+// blob keeps NULL out of columns that do not take it.
+func blob(b []byte) []byte { return append([]byte{}, b...) }
 
 // TestFloorLeavesTheSameRows keeps the floor honest: its database holds what
 // the engine's does, row by row.

@@ -40,6 +40,7 @@ type graph struct {
 	*Flow
 	byID     map[string]Node
 	rank     map[string]int // the nodes' order, in which updates are merged
+	exits    map[string]exits
 	topology []byte
 	digest   string
 }
@@ -60,7 +61,7 @@ func (f *Flow) Check() error {
 }
 
 func (f *Flow) compile() (*graph, error) {
-	g := &graph{Flow: f, byID: map[string]Node{}, rank: map[string]int{}}
+	g := &graph{Flow: f, byID: map[string]Node{}, rank: map[string]int{}, exits: exitsOf(f.edges)}
 	errs := slices.Clone(f.errs)
 	add := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("flow %q: "+format, append([]any{f.name}, args...)...))
@@ -161,7 +162,11 @@ func (g *graph) next(s State, frontier []string, failed map[string]bool) (out []
 
 func (g *graph) successors(s State, id string, failed bool) ([]string, error) {
 	var out []string
-	for _, e := range g.from(id, failed) {
+	edges := g.exits[id].plain
+	if failed {
+		edges = g.exits[id].onError
+	}
+	for _, e := range edges {
 		if e.cond != nil {
 			ok, err := e.cond.Test(s)
 			if err != nil {
@@ -179,24 +184,30 @@ func (g *graph) successors(s State, id string, failed bool) ([]string, error) {
 	return out, nil
 }
 
-// from returns a node's edges in the order in which they are tried.
-func (g *graph) from(id string, failed bool) []edge {
-	var inner, rest []edge
-	for _, e := range g.edges {
-		switch {
-		case e.from != id || e.onError != failed:
-		case e.inner:
-			inner = append(inner, e)
-		default:
-			rest = append(rest, e)
+// exits are the edges of one node in the order in which they are tried.
+type exits struct{ plain, onError []edge }
+
+// exitsOf sorts a flow's edges by the node that they leave, inner ones first.
+func exitsOf(edges []edge) map[string]exits {
+	out := map[string]exits{}
+	for _, inner := range []bool{true, false} {
+		for _, e := range edges {
+			x := out[e.from]
+			switch {
+			case e.inner != inner:
+				continue
+			case e.onError:
+				x.onError = append(x.onError, e)
+			default:
+				x.plain = append(x.plain, e)
+			}
+			out[e.from] = x
 		}
 	}
-	return append(inner, rest...)
+	return out
 }
 
-func (g *graph) hasErrorEdge(id string) bool {
-	return slices.ContainsFunc(g.edges, func(e edge) bool { return e.from == id && e.onError })
-}
+func (g *graph) hasErrorEdge(id string) bool { return len(g.exits[id].onError) > 0 }
 
 // sorted puts node ids into the flow's order, each once.
 func (g *graph) sorted(ids []string) []string {

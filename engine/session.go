@@ -24,6 +24,7 @@ type session struct {
 	step, base, segment int64
 	lastMAC             []byte
 	state               State
+	text                stateText // of state
 	frontier            []string
 	visits              map[string]int64
 	visited             visitList
@@ -94,7 +95,10 @@ func (s *session) save(ctx context.Context, q saveRequest) error {
 // build makes the rows of a save.
 func (s *session) build(q saveRequest) (stores.Save, error) {
 	now := s.r.clock.now()
-	state, err := appendValue(nil, map[string]any(s.state))
+	if s.text == nil {
+		s.text = stateText{}
+	}
+	state, err := s.text.encode(s.state)
 	if err != nil {
 		return stores.Save{}, err
 	}
@@ -180,7 +184,7 @@ func (s *session) chainEvents(step int64, list []newEvent, now time.Time) ([]sto
 }
 
 func chainEvents(r *Runner, p stores.Place, step, n int64, prev []byte, list []newEvent, now time.Time) ([]stores.Event, error) {
-	var out []stores.Event
+	out := make([]stores.Event, 0, len(list))
 	for _, ne := range list {
 		n++
 		payload, err := eventPayload(ne.data)

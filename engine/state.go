@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 )
 
 // State is a run's state, one JSON object. Numbers are json.Number, so they
@@ -84,10 +86,23 @@ const (
 // Merge applies the updates in order and returns a new state. The order is the
 // flow's node order, so the result does not depend on who finished first.
 func Merge(s State, reducers map[string]Reducer, updates ...State) State {
-	out := s.Clone()
+	own := make([]State, len(updates))
+	for i, u := range updates {
+		own[i] = u.Clone()
+	}
+	return merge(s.Clone(), reducers, own)
+}
+
+// merge is Merge for values that nobody changes any more: the new state shares
+// them.
+func merge(s State, reducers map[string]Reducer, updates []State) State {
+	out := maps.Clone(s)
+	if out == nil {
+		out = State{}
+	}
 	for _, u := range updates {
 		for k, v := range u {
-			out[k] = reduce(out, k, cloneValue(v), reducers[k])
+			out[k] = reduce(out, k, v, reducers[k])
 		}
 	}
 	return out
@@ -102,6 +117,7 @@ func reduce(s State, key string, v any, r Reducer) any {
 		}
 	case Append:
 		if list, ok := old.([]any); ok {
+			list = slices.Clip(list) // the old state keeps its own
 			if more, ok := v.([]any); ok {
 				return append(list, more...)
 			}

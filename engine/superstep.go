@@ -146,9 +146,9 @@ func (s *session) collect(outcomes []outcome) {
 }
 
 func runs(outcomes []outcome) []NodeRun {
-	var out []NodeRun
-	for _, o := range outcomes {
-		out = append(out, o.run)
+	out := make([]NodeRun, len(outcomes))
+	for i, o := range outcomes {
+		out[i] = o.run
 	}
 	return out
 }
@@ -218,16 +218,17 @@ func (s *session) unspent(outcomes []outcome) []Decision {
 
 // finished merges the updates and finds the next frontier.
 func (s *session) finished(outcomes []outcome) saveRequest {
-	var updates []State
+	updates := make([]State, len(outcomes))
 	failed := map[string]bool{}
-	for _, o := range outcomes {
+	for i, o := range outcomes {
 		if o.err != nil {
 			failed[o.run.Node] = true
 			o.update = State{"error": map[string]any{"node": o.run.Node, "message": o.run.Error}}
 		}
-		updates = append(updates, o.update)
+		updates[i] = o.update
 	}
-	state := Merge(s.state, s.g.reducers, updates...)
+	state := merge(s.state, s.g.reducers, updates)
+	s.text.forget(updates)
 	next, err := s.g.next(state, s.frontier, failed)
 	s.supersteps++
 	if err != nil {

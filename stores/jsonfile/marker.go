@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flowtui/flowtui/stores"
@@ -75,9 +76,14 @@ func kindOfFile(m fs.FileMode) string {
 
 func (s *Store) readMarker(root *os.Root) (m marker, err error) {
 	b, err := readSmall(root, markerFile, 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		appeared, why := s.emptyFolder(root)
+		if !appeared {
+			return m, why
+		}
+		b, err = readSmall(root, markerFile, 1<<20)
+	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return m, s.emptyFolder(root)
 	case errors.Is(err, errNotFile):
 		return m, fmt.Errorf("%w: %s: %w", stores.ErrUnreadable, markerFile, err)
 	case err != nil:
@@ -106,16 +112,20 @@ func (s *Store) readMarker(root *os.Root) (m marker, err error) {
 }
 
 // emptyFolder is nil when a store can be made here: in an empty folder, or in
-// one where that was begun and cut short.
-func (s *Store) emptyFolder(root *os.Root) error {
+// one where that was begun and cut short. It is made by another process right
+// now when its marker has appeared, which happens once.
+func (s *Store) emptyFolder(root *os.Root) (appeared bool, err error) {
 	f, err := root.Open(".")
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(100)
 	if err != nil && err != io.EOF {
-		return err
+		return false, err
+	}
+	if slices.Contains(names, markerFile) {
+		return true, nil
 	}
 	begun := true
 	for _, name := range names {
@@ -123,11 +133,11 @@ func (s *Store) emptyFolder(root *os.Root) error {
 	}
 	switch {
 	case len(names) == 0 && !s.opts.Create:
-		return fmt.Errorf("%w: looked for %s, found an empty folder", stores.ErrNotStore, markerFile)
+		return false, fmt.Errorf("%w: looked for %s, found an empty folder", stores.ErrNotStore, markerFile)
 	case !begun || !s.opts.Create:
-		return fmt.Errorf("%w: looked for %s, found a folder with %s", stores.ErrNotStore, markerFile, some(names))
+		return false, fmt.Errorf("%w: looked for %s, found a folder with %s", stores.ErrNotStore, markerFile, some(names))
 	}
-	return nil
+	return false, nil
 }
 
 // some names the first of many.

@@ -35,6 +35,32 @@ func TestCreateRace(t *testing.T) {
 	}
 }
 
+// TestOpenWhileMade: a folder that becomes a store between two looks at it is
+// that store.
+func TestOpenWhileMade(t *testing.T) {
+	for n := range 150 {
+		path := filepath.Join(t.TempDir(), fmt.Sprint(n))
+		maker := open(t, path, jsonfile.Options{Create: true})
+		made := make(chan error)
+		go func() { made <- maker.Prepare(t.Context()) }()
+		for done := false; !done; {
+			select {
+			case err := <-made:
+				if err != nil {
+					t.Fatal(err)
+				}
+				done = true
+			default:
+			}
+			s, err := jsonfile.Open(t.Context(), path, jsonfile.Options{Create: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Close()
+		}
+	}
+}
+
 // TestReadBesideAWriter: another process writes; what it acknowledged is seen at
 // once, in the list and in the run, and the two agree.
 func TestReadBesideAWriter(t *testing.T) {

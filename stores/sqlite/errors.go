@@ -47,6 +47,8 @@ func class(code int) (why string, class error) {
 	switch primary(code) {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return "another process was writing for too long; nothing was saved, try again", stores.ErrBusy
+	case lib.SQLITE_PROTOCOL:
+		return "another process stands still in the middle of a write; nothing was saved, try again when it goes on or was ended", stores.ErrBusy
 	case lib.SQLITE_FULL:
 		return "nothing was saved", stores.ErrFull
 	case lib.SQLITE_READONLY, lib.SQLITE_PERM:
@@ -55,7 +57,7 @@ func class(code int) (why string, class error) {
 		return "", stores.ErrUnreadable
 	case lib.SQLITE_CONSTRAINT, lib.SQLITE_TOOBIG, lib.SQLITE_MISMATCH:
 		return "", stores.ErrInvalid
-	case lib.SQLITE_CANTOPEN, lib.SQLITE_IOERR, lib.SQLITE_PROTOCOL, lib.SQLITE_NOLFS, lib.SQLITE_AUTH:
+	case lib.SQLITE_CANTOPEN, lib.SQLITE_IOERR, lib.SQLITE_NOLFS, lib.SQLITE_AUTH:
 		return "", stores.ErrUnavailable
 	}
 	return "", nil

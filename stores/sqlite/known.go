@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"fmt"
+	"time"
+	"unicode/utf8"
 
 	"modernc.org/sqlite"
 
@@ -14,16 +16,10 @@ import (
 // connection's last commit, the rows are as it left them. It is compared inside
 // the write transaction, so the compare-and-set is as strict as with a read.
 type known struct {
-	newest map[stores.Key]stores.Checkpoint
-	data   uint32 // version of the data at the last commit
-	valid  bool   // data is known
-	schema int64  // version of the schema that was checked, 0 for none
-
-	line struct { // scans a row that was not read
-		row
-		checkpoint stores.Checkpoint
-		columns    []any
-	}
+	newest map[stores.Key]*stores.Checkpoint // without payloads
+	data   uint32                            // version of the data at the last commit
+	valid  bool                              // data is known
+	schema int64                             // version of the schema that was checked, 0 for none
 }
 
 // remembered bounds how many runs are known.
@@ -73,9 +69,9 @@ func (t tx) keep() {
 		return
 	}
 	if w.newest == nil {
-		w.newest = map[stores.Key]stores.Checkpoint{}
+		w.newest = map[stores.Key]*stores.Checkpoint{}
 	}
-	w.newest[e.saved.Key] = *e.saved
+	w.newest[e.saved.Key] = e.saved
 }
 
 // dataVersion changes with every commit, also those of this connection.
@@ -92,21 +88,19 @@ func (t tx) schemaVersion() (n int64, err error) {
 	return one(collect(rows, err, func(r *row, n *int64) []any { return []any{r.number("schema version", n)} }, func(*int64, string) {}))
 }
 
-// asRead is what a read gives of a checkpoint that was written with args,
-// without its payload: a row that will be bad must not be followed.
-func (m *known) asRead(args []any) *stores.Checkpoint {
-	l := &m.line
-	if l.columns == nil {
-		l.columns = bindCheckpoint(false)(&l.row, &l.checkpoint)
-	}
-	l.bad, l.checkpoint = "", stores.Checkpoint{}
-	for i, v := range args[:len(args)-1] {
-		if n, ok := v.(int); ok {
-			v = int64(n)
+// asRead is what a read gives of a checkpoint that is written now, without its
+// payload, or nil for one that had better be read: it may be bad, and a bad row
+// must not be followed.
+func asRead(c stores.Checkpoint) *stores.Checkpoint {
+	for _, s := range []string{c.Store, c.Incarnation, c.Kind, c.Flow, c.Digest, c.User, c.Thread, c.Principal, c.KeyID} {
+		if !utf8.ValidString(s) {
+			return nil
 		}
-		l.columns[i].(column)(v)
 	}
-	finishCheckpoint(&l.checkpoint, l.bad)
-	c := l.checkpoint
+	t := micro(c.Time)
+	if c.Calls < 0 || c.Events < 0 || c.Format < 0 || t < minTime || t > maxTime {
+		return nil
+	}
+	c.Time, c.Payload, c.Size = time.UnixMicro(t).UTC(), nil, 0
 	return &c
 }

@@ -199,7 +199,7 @@ func BenchmarkHistory(b *testing.B) {
 	err := s.write(b.Context(), "populate", stores.Key{}, func(t tx) error {
 		for n := range int64(10_000) {
 			c := storetest.Step(p, n, func(c *stores.Checkpoint) { c.Payload = make([]byte, 8192) }).Checkpoint
-			if _, err := t.exec(insertCheckpoint, checkpointArgs(c)...); err != nil {
+			if err := addCheckpoint(t, c); err != nil {
 				return err
 			}
 		}

@@ -29,41 +29,41 @@ type column func(v any)
 func (c column) Scan(v any) error { c(v); return nil }
 
 func (r *row) text(name string, p *string) column {
-	return func(v any) {
-		s, ok := v.(string)
-		switch {
-		case !ok:
-			r.note("%s is %s instead of text", name, typeName(v))
-			if b, isBlob := v.([]byte); isBlob {
-				s = string(b)
-			}
-		case !utf8.ValidString(s):
-			r.note("%s is not UTF-8", name)
+	return func(v any) { *p = r.asText(name, v) }
+}
+
+func (r *row) asText(name string, v any) string {
+	s, ok := v.(string)
+	switch {
+	case !ok:
+		r.note("%s is %s instead of text", name, typeName(v))
+		if b, isBlob := v.([]byte); isBlob {
+			s = string(b)
 		}
-		*p = s
+	case !utf8.ValidString(s):
+		r.note("%s is not UTF-8", name)
 	}
+	return s
 }
 
 // number scans an integer that is never negative.
 func (r *row) number(name string, p *int64) column {
-	return func(v any) {
-		n, ok := v.(int64)
-		switch {
-		case !ok:
-			r.note("%s is %s instead of an integer", name, typeName(v))
-		case n < 0:
-			r.note("%s is %d", name, n)
-		}
-		*p = n
+	return func(v any) { *p = r.asNumber(name, v) }
+}
+
+func (r *row) asNumber(name string, v any) int64 {
+	n, ok := v.(int64)
+	switch {
+	case !ok:
+		r.note("%s is %s instead of an integer", name, typeName(v))
+	case n < 0:
+		r.note("%s is %d", name, n)
 	}
+	return n
 }
 
 func (r *row) small(name string, p *int) column {
-	return func(v any) {
-		var n int64
-		r.number(name, &n)(v)
-		*p = int(n)
-	}
+	return func(v any) { *p = int(r.asNumber(name, v)) }
 }
 
 func (r *row) flag(name string, p *bool) column {
@@ -113,11 +113,9 @@ func (r *row) time(name string, p *time.Time) column {
 
 func (r *row) status(p *stores.Status) column {
 	return func(v any) {
-		var s string
-		r.text("status", &s)(v)
-		*p = stores.Status(s)
+		*p = stores.Status(r.asText("status", v))
 		if !p.Valid() {
-			r.note("status is %q", s)
+			r.note("status is %q", *p)
 		}
 	}
 }
@@ -185,23 +183,11 @@ func (r *row) seal(s *stores.Seal) []any {
 	return []any{r.small("format", &s.Format), r.text("key_id", &s.KeyID), r.bytes("prev", &s.Prev), r.bytes("mac", &s.MAC)}
 }
 
-func placeArgs(p stores.Place) []any { return []any{p.Owner, p.Run, p.Store, p.Incarnation} }
-
-func sealArgs(s stores.Seal) []any { return []any{s.Format, s.KeyID, blob(s.Prev), blob(s.MAC)} }
-
-// blob keeps nil out of columns that are NOT NULL.
-func blob(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
-}
-
 // micro is the stored form of a time.
 func micro(t time.Time) int64 { return t.UnixMicro() }
 
 // bit is the stored form of a bool.
-func bit(b bool) int {
+func bit(b bool) int64 {
 	if b {
 		return 1
 	}

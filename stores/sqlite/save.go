@@ -26,23 +26,21 @@ func save(t tx, w stores.Save) error {
 	if err := c.Follows(last); err != nil {
 		return err
 	}
-	args := checkpointArgs(c)
-	if err := t.insert(insertCheckpoint, args...); err != nil {
+	if err := addCheckpoint(t, c); err != nil {
 		return err
 	}
-	*t.own = effect{complete: true, saved: t.w.asRead(args)}
 	for _, call := range w.Calls {
 		if err := call.MayRecord(&c); err != nil {
 			return err
 		}
-		if err := t.insert(insertCall, callArgs(call)...); err != nil {
+		if err := addCall(t, call); err != nil {
 			return err
 		}
 	}
 	if err := addEvents(t, w.Events); err != nil {
 		return err
 	}
-	if err := t.insert(upsertHead, headArgs(w.Head)...); err != nil {
+	if err := putHead(t, w.Head); err != nil {
 		return err
 	}
 	if w.Graph != nil {
@@ -54,16 +52,16 @@ func save(t tx, w stores.Save) error {
 // newest returns the run's newest checkpoint without its payload, or nil when
 // there is no such run. What cannot be read cannot be followed.
 func newest(t tx, k stores.Key) (*stores.Checkpoint, error) {
-	c, known := t.w.newest[k]
-	if !known {
-		var err error
-		if c, err = readNewest(t, k); errors.Is(err, stores.ErrNotFound) {
-			return nil, nil
-		} else if err != nil {
-			return nil, err
-		}
+	if c, known := t.w.newest[k]; known {
+		return c, nil
 	}
-	if c.Bad != "" {
+	c, err := readNewest(t, k)
+	switch {
+	case errors.Is(err, stores.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case c.Bad != "":
 		return nil, fmt.Errorf("%w: the newest checkpoint cannot be read: %s", stores.ErrUnreadable, c.Bad)
 	}
 	return &c, nil
@@ -75,13 +73,47 @@ func readNewest(t tx, k stores.Key) (stores.Checkpoint, error) {
 	return one(collect(rows, err, bindCheckpoint(false), finishCheckpoint))
 }
 
+func addCheckpoint(t tx, c stores.Checkpoint) error {
+	st, err := t.prepare(insertCheckpoint)
+	if err != nil {
+		return err
+	}
+	st.checkpoint(c)
+	saved := asRead(c)
+	*t.own = effect{complete: saved != nil, saved: saved}
+	return t.insert(st)
+}
+
+func addCall(t tx, c stores.Call) error {
+	st, err := t.prepare(insertCall)
+	if err != nil {
+		return err
+	}
+	st.call(c)
+	return t.insert(st)
+}
+
 func addEvents(t tx, events []stores.Event) error {
 	for _, e := range events {
-		if err := t.insert(insertEvent, eventArgs(e)...); err != nil {
+		st, err := t.prepare(insertEvent)
+		if err != nil {
+			return err
+		}
+		st.event(e)
+		if err := t.insert(st); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func putHead(t tx, h stores.Head) error {
+	st, err := t.prepare(upsertHead)
+	if err != nil {
+		return err
+	}
+	st.head(h)
+	return t.insert(st)
 }
 
 // RecordCall implements stores.Store.
@@ -105,7 +137,7 @@ func record(t tx, w stores.CallWrite) error {
 	if err := countOpen(t, w.Call, last); err != nil {
 		return err
 	}
-	if err := t.insert(insertCall, callArgs(w.Call)...); err != nil {
+	if err := addCall(t, w.Call); err != nil {
 		return err
 	}
 	return addEvents(t, w.Events)
@@ -122,7 +154,16 @@ func countOpen(t tx, c stores.Call, last *stores.Checkpoint) error {
 	if stores.OpenCalls(stores.Head{Status: last.Status, Base: last.Base}, []stores.Call{c}) > 0 {
 		query = oneMoreOpen
 	}
-	return t.run(query, c.Owner, c.Run, c.Segment, c.N, c.Step, c.Node, c.Ordinal)
+	st, err := t.prepare(query)
+	if err != nil {
+		return err
+	}
+	st.texts(c.Owner, c.Run)
+	st.numbers(c.Segment, c.N, c.Step)
+	st.texts(c.Node)
+	st.numbers(c.Ordinal)
+	_, err = st.exec(t.ctx)
+	return err
 }
 
 // Delete implements stores.Store. Graphs stay: other runs may share them.

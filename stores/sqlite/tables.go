@@ -83,27 +83,31 @@ func bindCheckpoint(payload bool) func(r *row, c *stores.Checkpoint) []any {
 
 func finishCheckpoint(c *stores.Checkpoint, bad string) { c.Bad = bad }
 
-func checkpointArgs(c stores.Checkpoint) []any {
-	return slices.Concat(placeArgs(c.Place), []any{
-		c.Step, c.Base, c.Segment,
-		c.Kind, c.Flow, c.Digest, string(c.Status),
-		c.User, c.Thread, c.Principal,
-		c.Calls, c.Events, micro(c.Time),
-	}, sealArgs(c.Seal), []any{blob(c.Payload)})
+func (p *prepared) checkpoint(c stores.Checkpoint) {
+	p.place(c.Place)
+	p.numbers(c.Step, c.Base, c.Segment)
+	p.texts(c.Kind, c.Flow, c.Digest, string(c.Status))
+	p.texts(c.User, c.Thread, c.Principal)
+	p.numbers(c.Calls, c.Events, micro(c.Time))
+	p.seal(c.Seal)
+	p.blobs(c.Payload)
 }
 
-// headArgs are for upsertHead, which counts the open calls itself.
-func headArgs(h stores.Head) []any {
-	var current any
+// head is for upsertHead, which counts the open calls itself.
+func (p *prepared) head(h stores.Head) {
+	p.place(h.Place)
+	p.numbers(h.Step, h.Base, h.Segment)
+	p.texts(h.Kind, h.Flow, h.Digest, string(h.Status))
+	p.texts(h.User, h.Thread, h.Principal)
+	p.numbers(micro(h.Created), micro(h.Updated))
+	p.seal(h.Seal)
+	p.texts(h.Owner, h.Run)
 	if h.Status == stores.StatusRunning {
-		current = h.Base
+		p.numbers(h.Base)
+	} else {
+		p.null()
 	}
-	return slices.Concat(placeArgs(h.Place), []any{
-		h.Step, h.Base, h.Segment,
-		h.Kind, h.Flow, h.Digest, string(h.Status),
-		h.User, h.Thread, h.Principal,
-		micro(h.Created), micro(h.Updated),
-	}, sealArgs(h.Seal), []any{h.Owner, h.Run, current, blob(h.Payload)})
+	p.blobs(h.Payload)
 }
 
 func bindCall(r *row, c *stores.Call) []any {
@@ -116,12 +120,17 @@ func bindCall(r *row, c *stores.Call) []any {
 
 func finishCall(c *stores.Call, bad string) { c.Bad = bad }
 
-func callArgs(c stores.Call) []any {
-	return slices.Concat(placeArgs(c.Place), []any{
-		c.Segment, c.N, c.Step,
-		c.Node, c.Ordinal, c.Tool,
-		bit(c.Idempotent), string(c.Status), micro(c.Time),
-	}, sealArgs(c.Seal), []any{blob(c.Payload)})
+func (p *prepared) call(c stores.Call) {
+	p.place(c.Place)
+	p.numbers(c.Segment, c.N, c.Step)
+	p.texts(c.Node)
+	p.numbers(c.Ordinal)
+	p.texts(c.Tool)
+	p.numbers(bit(c.Idempotent))
+	p.texts(string(c.Status))
+	p.numbers(micro(c.Time))
+	p.seal(c.Seal)
+	p.blobs(c.Payload)
 }
 
 func bindEvent(r *row, e *stores.Event) []any {
@@ -132,7 +141,11 @@ func bindEvent(r *row, e *stores.Event) []any {
 
 func finishEvent(e *stores.Event, bad string) { e.Bad = bad }
 
-func eventArgs(e stores.Event) []any {
-	return slices.Concat(placeArgs(e.Place), []any{e.N, e.Step, e.Type, micro(e.Time)},
-		sealArgs(e.Seal), []any{blob(e.Payload)})
+func (p *prepared) event(e stores.Event) {
+	p.place(e.Place)
+	p.numbers(e.N, e.Step)
+	p.texts(e.Type)
+	p.numbers(micro(e.Time))
+	p.seal(e.Seal)
+	p.blobs(e.Payload)
 }

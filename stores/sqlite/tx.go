@@ -20,47 +20,29 @@ type tx struct {
 	own  *effect
 }
 
-func (t tx) prepare(query string) (driver.Stmt, error) {
-	if stmt, ok := t.w.statements[query]; ok {
-		return stmt, nil
+func (t tx) prepare(query string) (*prepared, error) {
+	if st, ok := t.w.statements[query]; ok {
+		st.n = 0
+		return st, nil
 	}
 	stmt, err := t.conn.(driver.ConnPrepareContext).PrepareContext(t.ctx, query)
-	if err == nil {
-		t.w.statements[query] = stmt
+	if err != nil {
+		return nil, err
 	}
-	return stmt, err
-}
-
-// bind makes the values of a statement. They are copied by the driver.
-func (t tx) bind(args []any) ([]driver.NamedValue, error) {
-	values := t.w.values[:0]
-	for i, arg := range args {
-		switch v := arg.(type) {
-		case string, int64, []byte, nil:
-		case int:
-			arg = int64(v)
-		default:
-			var err error
-			if arg, err = driver.DefaultParameterConverter.ConvertValue(arg); err != nil {
-				return nil, err
-			}
-		}
-		values = append(values, driver.NamedValue{Ordinal: i + 1, Value: arg})
-	}
-	t.w.values = values
-	return values, nil
+	st := &prepared{stmt: stmt}
+	t.w.statements[query] = st
+	return st, nil
 }
 
 func (t tx) exec(query string, args ...any) (driver.Result, error) {
-	stmt, err := t.prepare(query)
+	st, err := t.prepare(query)
+	if err == nil {
+		err = st.values(args)
+	}
 	if err != nil {
 		return nil, err
 	}
-	values, err := t.bind(args)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.(driver.StmtExecContext).ExecContext(t.ctx, values)
+	return st.exec(t.ctx)
 }
 
 func (t tx) run(query string, args ...any) error {
@@ -70,8 +52,8 @@ func (t tx) run(query string, args ...any) error {
 
 // insert writes exactly one row: an insert that a trigger swallowed must not
 // count as kept.
-func (t tx) insert(query string, args ...any) error {
-	res, err := t.exec(query, args...)
+func (t tx) insert(st *prepared) error {
+	res, err := st.exec(t.ctx)
 	if err != nil {
 		return err
 	}
@@ -82,15 +64,14 @@ func (t tx) insert(query string, args ...any) error {
 }
 
 func (t tx) query(query string, args ...any) (scanner, error) {
-	stmt, err := t.prepare(query)
+	st, err := t.prepare(query)
+	if err == nil {
+		err = st.values(args)
+	}
 	if err != nil {
 		return nil, err
 	}
-	values, err := t.bind(args)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := stmt.(driver.StmtQueryContext).QueryContext(t.ctx, values)
+	rows, err := st.query(t.ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -26,8 +25,7 @@ type writer struct {
 	db         *sql.DB
 	conn       *sql.Conn
 	file       os.FileInfo // the database file, to notice that another one took its place
-	statements map[string]driver.Stmt
-	values     []driver.NamedValue // of the statement under way
+	statements map[string]*prepared
 	known
 }
 
@@ -188,7 +186,7 @@ func (s *Store) connect(ctx context.Context) (*writer, error) {
 		if err != nil {
 			return nil, err
 		}
-		w := &writer{db: db, statements: map[string]driver.Stmt{}}
+		w := &writer{db: db, statements: map[string]*prepared{}}
 		if w.conn, err = db.Conn(ctx); err == nil {
 			if err = w.migrate(ctx, s.opts.Clock()); err == nil {
 				if err = w.settle(ctx, s.file); err == nil {
@@ -285,8 +283,8 @@ func (w *writer) closeStatements(ctx context.Context) error {
 }
 
 func (w *writer) finalize() (err error) {
-	for _, stmt := range w.statements {
-		err = errors.Join(err, stmt.Close())
+	for _, st := range w.statements {
+		err = errors.Join(err, st.stmt.Close())
 	}
 	clear(w.statements)
 	return err
