@@ -204,19 +204,21 @@ func (b Checkpoint) payload(visits json.RawMessage) (json.RawMessage, error) {
 	return o.end()
 }
 
-// visitList is a copy of a run's visits in the order in which they are written.
+// visitList is a run's visits as they are written, sorted by node. It is changed
+// in place: between two saves only the nodes that have run are counted.
 type visitList struct {
+	b     []byte // ,"node":count for each node, then }
 	nodes []visit
-	b     []byte
 }
 
+// visit says where the count of a node stands in the list.
 type visit struct {
-	node  string
-	field []byte // ,"node":count
+	node       string
+	start, end int
 }
 
-// encode writes visits. Between two saves only the nodes that have run are
-// counted, so only those are looked up.
+// encode writes visits, given the nodes that have run since the last time. The
+// list is only good until the next one.
 func (l *visitList) encode(visits map[string]int64, ran []NodeRun) (json.RawMessage, error) {
 	for _, n := range ran {
 		if err := l.count(n.Node, visits); err != nil {
@@ -224,7 +226,7 @@ func (l *visitList) encode(visits map[string]int64, ran []NodeRun) (json.RawMess
 		}
 	}
 	if len(l.nodes) != len(visits) { // a worker that has just taken the run over
-		l.nodes = nil
+		*l = visitList{}
 		for _, id := range slices.Sorted(maps.Keys(visits)) {
 			if err := l.count(id, visits); err != nil {
 				return nil, err
@@ -234,12 +236,7 @@ func (l *visitList) encode(visits map[string]int64, ran []NodeRun) (json.RawMess
 	if len(l.nodes) == 0 {
 		return json.RawMessage("{}"), nil
 	}
-	l.b = l.b[:0]
-	for _, v := range l.nodes {
-		l.b = append(l.b, v.field...)
-	}
 	l.b[0] = '{'
-	l.b = append(l.b, '}')
 	return l.b, nil
 }
 
@@ -250,11 +247,46 @@ func (l *visitList) count(id string, visits map[string]int64) error {
 	}
 	at, known := slices.BinarySearchFunc(l.nodes, id, func(v visit, id string) int { return strings.Compare(v.node, id) })
 	if !known {
-		l.nodes = slices.Insert(l.nodes, at, visit{node: id})
+		if err := l.insert(at, id); err != nil {
+			return err
+		}
 	}
-	field, err := appendText(append(l.nodes[at].field[:0], ','), id)
-	l.nodes[at].field = strconv.AppendInt(append(field, ':'), n, 10)
-	return err
+	v := l.nodes[at]
+	l.replace(at, v.start, v.end, strconv.AppendInt(make([]byte, 0, 20), n, 10))
+	return nil
+}
+
+// insert makes room for a node; its count is still empty.
+func (l *visitList) insert(at int, id string) error {
+	field, err := appendText([]byte{','}, id)
+	if err != nil {
+		return err
+	}
+	start := 0
+	switch {
+	case len(l.nodes) == 0:
+		l.b = []byte{'}'}
+	case at == 0:
+		l.b[0] = ','
+	default:
+		start = l.nodes[at-1].end
+	}
+	l.nodes = slices.Insert(l.nodes, at, visit{id, start, start})
+	l.replace(at, start, start, append(field, ':'))
+	l.nodes[at].start = l.nodes[at].end
+	return nil
+}
+
+// replace puts text for a part of a node's field, which ends there.
+func (l *visitList) replace(at, start, end int, text []byte) {
+	l.b = slices.Replace(l.b, start, end, text...)
+	l.nodes[at].end = start + len(text)
+	if more := len(text) - (end - start); more != 0 {
+		for i := range l.nodes[at+1:] {
+			l.nodes[at+1+i].start += more
+			l.nodes[at+1+i].end += more
+		}
+	}
 }
 
 func appendNodeRun(b []byte, n NodeRun) ([]byte, error) {

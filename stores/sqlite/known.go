@@ -16,22 +16,33 @@ import (
 // connection's last commit, the rows are as it left them. It is compared inside
 // the write transaction, so the compare-and-set is as strict as with a read.
 type known struct {
-	newest map[stores.Key]*stores.Checkpoint // without payloads
-	data   uint32                            // version of the data at the last commit
-	valid  bool                              // data is known
-	schema int64                             // version of the schema that was checked, 0 for none
+	runs   map[stores.Key]*knownRun
+	data   uint32 // version of the data at the last commit
+	valid  bool   // data is known
+	schema int64  // version of the schema that was checked, 0 for none
 }
+
+// knownRun is what is known of one run.
+type knownRun struct {
+	newest   *stores.Checkpoint // without its payload
+	head     stores.Head        // without its payload
+	lastCall int64              // the latest step that a call record is of, or unknownCall
+}
+
+const unknownCall = -2
 
 // remembered bounds how many runs are known.
 const remembered = 1000
 
-// effect is what a transaction did to checkpoints.
+// effect is what a transaction did to checkpoints and calls.
 type effect struct {
 	complete bool // only what is said here; else nothing is known afterwards
-	saved    *stores.Checkpoint
+	key      stores.Key
+	saved    *knownRun // nil when no checkpoint was saved
+	called   int64     // the step of the call that was recorded
 }
 
-func (m *known) forget() { clear(m.newest) }
+func (m *known) forget() { clear(m.runs) }
 
 // look finds out, inside a transaction, whether somebody else has written.
 // Whoever it was may have added a trigger, which would change or swallow what
@@ -61,17 +72,21 @@ func (t tx) look() error {
 func (t tx) keep() {
 	w, e := t.w, *t.own
 	data, err := t.dataVersion()
-	if err != nil || !e.complete || len(w.newest) >= remembered {
+	if err != nil || !e.complete || len(w.runs) >= remembered {
 		w.forget()
 	}
 	w.data, w.valid = data, err == nil
-	if err != nil || e.saved == nil {
+	if err != nil || !e.complete {
 		return
 	}
-	if w.newest == nil {
-		w.newest = map[stores.Key]*stores.Checkpoint{}
+	if e.saved != nil {
+		if w.runs == nil {
+			w.runs = map[stores.Key]*knownRun{}
+		}
+		w.runs[e.key] = e.saved
+	} else if run, ok := w.runs[e.key]; ok && run.lastCall != unknownCall {
+		run.lastCall = max(run.lastCall, e.called)
 	}
-	w.newest[e.saved.Key] = e.saved
 }
 
 // dataVersion changes with every commit, also those of this connection.
@@ -103,4 +118,38 @@ func asRead(c stores.Checkpoint) *stores.Checkpoint {
 	}
 	c.Time, c.Payload, c.Size = time.UnixMicro(t).UTC(), nil, 0
 	return &c
+}
+
+// after is what is known of a run once this save is there, beside the newest
+// checkpoint.
+func (old *knownRun) after(t tx, w stores.Save) (*knownRun, error) {
+	h := w.Head
+	h.Payload = nil
+	run := &knownRun{head: h, lastCall: unknownCall}
+	if old == nil {
+		return run, nil
+	}
+	if run.lastCall = old.lastCall; run.lastCall == unknownCall {
+		var err error
+		if run.lastCall, err = lastCall(t, h.Key); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range w.Calls {
+		run.lastCall = max(run.lastCall, c.Step)
+	}
+	return run, nil
+}
+
+func lastCall(t tx, k stores.Key) (int64, error) {
+	rows, err := t.query(`SELECT coalesce(max(step), -1) FROM calls INDEXED BY calls_step WHERE owner = ? AND run = ?`, k.Owner, k.Run)
+	return one(collect(rows, err, func(_ *row, n *int64) []any { return []any{n} }, func(*int64, string) {}))
+}
+
+// sameRun reports whether only those columns of the head change that updateHead
+// writes.
+func (old *knownRun) sameRun(h stores.Head) bool {
+	o := old.head
+	return o.Place == h.Place && o.Kind == h.Kind && o.Flow == h.Flow && o.Digest == h.Digest && o.Identity == h.Identity &&
+		o.Created.Equal(h.Created) && o.Format == h.Format && o.KeyID == h.KeyID
 }

@@ -70,7 +70,7 @@ func TestOthersWriteBetween(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, knows := s.writer.newest[p.Key]; !knows {
+			if _, knows := s.writer.runs[p.Key]; !knows {
 				t.Fatal("it does not know what it saved")
 			}
 			if tt.other != nil {
@@ -185,7 +185,7 @@ func TestKnownAsRead(t *testing.T) {
 		if err := s.Save(t.Context(), w); err != nil {
 			rt.Fatal(err)
 		}
-		known, ok := s.writer.newest[w.Checkpoint.Key]
+		run, ok := s.writer.runs[w.Checkpoint.Key]
 		err := s.write(t.Context(), "read", w.Checkpoint.Key, func(x tx) error {
 			read, err := readNewest(x, w.Checkpoint.Key)
 			read.Size = 0 // is not known
@@ -193,7 +193,7 @@ func TestKnownAsRead(t *testing.T) {
 				rt.Fatalf("known: %v, read %q", ok, read.Bad)
 			}
 			if ok {
-				if diff := cmp.Diff(&read, known, cmpopts.EquateEmpty()); diff != "" {
+				if diff := cmp.Diff(&read, run.newest, cmpopts.EquateEmpty()); diff != "" {
 					rt.Fatalf("read (-) and known (+):\n%s", diff)
 				}
 			}

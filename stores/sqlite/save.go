@@ -26,9 +26,16 @@ func save(t tx, w stores.Save) error {
 	if err := c.Follows(last); err != nil {
 		return err
 	}
+	old := t.w.runs[c.Key]
+	run, err := old.after(t, w)
+	if err != nil {
+		return err
+	}
 	if err := addCheckpoint(t, c); err != nil {
 		return err
 	}
+	run.newest = asRead(c)
+	*t.own = effect{complete: run.newest != nil, key: c.Key, saved: run}
 	for _, call := range w.Calls {
 		if err := call.MayRecord(&c); err != nil {
 			return err
@@ -40,7 +47,7 @@ func save(t tx, w stores.Save) error {
 	if err := addEvents(t, w.Events); err != nil {
 		return err
 	}
-	if err := putHead(t, w.Head); err != nil {
+	if err := putHead(t, w.Head, old, run); err != nil {
 		return err
 	}
 	if w.Graph != nil {
@@ -52,8 +59,8 @@ func save(t tx, w stores.Save) error {
 // newest returns the run's newest checkpoint without its payload, or nil when
 // there is no such run. What cannot be read cannot be followed.
 func newest(t tx, k stores.Key) (*stores.Checkpoint, error) {
-	if c, known := t.w.newest[k]; known {
-		return c, nil
+	if run, known := t.w.runs[k]; known {
+		return run.newest, nil
 	}
 	c, err := readNewest(t, k)
 	switch {
@@ -79,8 +86,6 @@ func addCheckpoint(t tx, c stores.Checkpoint) error {
 		return err
 	}
 	st.checkpoint(c)
-	saved := asRead(c)
-	*t.own = effect{complete: saved != nil, saved: saved}
 	return t.insert(st)
 }
 
@@ -107,12 +112,31 @@ func addEvents(t tx, events []stores.Event) error {
 	return nil
 }
 
-func putHead(t tx, h stores.Head) error {
-	st, err := t.prepare(upsertHead)
+// putHead writes the head of a run. Where the row that is there is known, only
+// what changes is written, and open calls are only counted when there may be any.
+func putHead(t tx, h stores.Head, old, now *knownRun) error {
+	query := upsertHead
+	if old != nil && old.sameRun(h) {
+		query = updateHead
+		if h.Status != stores.StatusRunning || now.lastCall < h.Base {
+			query = updateHeadNoCalls
+		}
+	}
+	st, err := t.prepare(query)
 	if err != nil {
 		return err
 	}
-	st.head(h)
+	switch query {
+	case upsertHead:
+		st.head(h)
+	case updateHead:
+		st.headChange(h)
+		st.openCalls(h)
+		st.texts(h.Owner, h.Run)
+	default:
+		st.headChange(h)
+		st.texts(h.Owner, h.Run)
+	}
 	return t.insert(st)
 }
 
@@ -133,7 +157,7 @@ func record(t tx, w stores.CallWrite) error {
 	if err := w.Call.MayRecord(last); err != nil {
 		return err
 	}
-	t.own.complete = true
+	*t.own = effect{complete: true, key: w.Call.Key, called: w.Call.Step}
 	if err := countOpen(t, w.Call, last); err != nil {
 		return err
 	}

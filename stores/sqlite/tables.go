@@ -33,6 +33,13 @@ var (
 	upsertHead       = upsert(strings.Replace(insert("runs", headColumns), "?, ?)", openCalls+", ?)", 1), headColumns)
 )
 
+// These change the head of a run that goes on.
+const (
+	changeHead        = `UPDATE runs SET step = ?, base = ?, segment = ?, status = ?, updated = ?, prev = ?, mac = ?, payload = ?, open = `
+	updateHead        = changeHead + openCalls + ` WHERE owner = ? AND run = ?`
+	updateHeadNoCalls = changeHead + `0 WHERE owner = ? AND run = ?`
+)
+
 // openCalls is the value of Head.Open for a run (?, ?) whose current superstep
 // is ?, or NULL for one that is not running: the calls whose newest record is
 // open.
@@ -101,13 +108,26 @@ func (p *prepared) head(h stores.Head) {
 	p.texts(h.User, h.Thread, h.Principal)
 	p.numbers(micro(h.Created), micro(h.Updated))
 	p.seal(h.Seal)
+	p.openCalls(h)
+	p.blobs(h.Payload)
+}
+
+// headChange is for changeHead.
+func (p *prepared) headChange(h stores.Head) {
+	p.numbers(h.Step, h.Base, h.Segment)
+	p.texts(string(h.Status))
+	p.numbers(micro(h.Updated))
+	p.blobs(h.Prev, h.MAC, h.Payload)
+}
+
+// openCalls is for openCalls.
+func (p *prepared) openCalls(h stores.Head) {
 	p.texts(h.Owner, h.Run)
 	if h.Status == stores.StatusRunning {
 		p.numbers(h.Base)
 	} else {
 		p.null()
 	}
-	p.blobs(h.Payload)
 }
 
 func bindCall(r *row, c *stores.Call) []any {
