@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -88,7 +89,7 @@ func (s *session) execute(ctx context.Context, p pendingCall) (json.RawMessage, 
 // recordOutcome keeps what a call returned, even when the worker is being
 // stopped: the effect has happened.
 func (s *session) recordOutcome(ctx context.Context, p pendingCall) (json.RawMessage, error) {
-	late, stop := context.WithTimeout(context.WithoutCancel(ctx), detached)
+	late, stop := outlast(ctx)
 	defer stop()
 	if err := s.record(late, p); err != nil {
 		s.stop(err)
@@ -165,14 +166,15 @@ func (s *session) runTool(ctx context.Context, p pendingCall) (v any, err error)
 // idempotency is the same for a call on every worker: it hashes what names the
 // call and its arguments, each part with its length.
 func (s *session) idempotency(p pendingCall) string {
-	h := sha256.New()
+	b := make([]byte, 0, 256)
 	for _, part := range []string{
-		s.place.Owner, s.place.Run, s.place.Incarnation, fmt.Sprint(p.base), p.node, fmt.Sprint(p.ordinal), p.tool.Name, p.body.Digest,
+		s.place.Owner, s.place.Run, s.place.Incarnation, strconv.FormatInt(p.base, 10), p.node, strconv.FormatInt(p.ordinal, 10), p.tool.Name, p.body.Digest,
 	} {
-		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part))))
-		h.Write([]byte(part))
+		b = binary.BigEndian.AppendUint32(b, uint32(len(part)))
+		b = append(b, part...)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
 }
 
 // record appends one record to the call log. Started records are refused once
@@ -248,7 +250,7 @@ func (s *session) buildCalls(list []pendingCall, now time.Time) ([]stores.Call, 
 }
 
 func chainCalls(r *Runner, place stores.Place, segment, n int64, prev []byte, list []pendingCall, now time.Time) ([]stores.Call, error) {
-	var out []stores.Call
+	out := make([]stores.Call, 0, len(list))
 	for _, p := range list {
 		payload, err := p.body.payload()
 		if err != nil {

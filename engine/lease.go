@@ -117,3 +117,10 @@ func liveLease(ctx context.Context, s stores.Store, k stores.Key) (*stores.Lease
 	}
 	return l, nil
 }
+
+// outlast is a context that ends so long after ctx. It needs no timer before.
+func outlast(ctx context.Context) (context.Context, func()) {
+	late, end := context.WithCancel(context.WithoutCancel(ctx))
+	forget := context.AfterFunc(ctx, func() { time.AfterFunc(detached, end) })
+	return late, func() { forget(); end() }
+}

@@ -72,12 +72,12 @@ var faults = []planted{
 	},
 	{
 		"the idempotency key depends on the worker", "engine/calls.go",
-		"s.place.Incarnation, fmt.Sprint(p.base)", "s.place.Incarnation + fmt.Sprint(s.segment), fmt.Sprint(p.base)",
+		"s.place.Incarnation, strconv.FormatInt(p.base, 10)", "s.place.Incarnation + fmt.Sprint(s.segment), strconv.FormatInt(p.base, 10)",
 		"two idempotency keys",
 	},
 	{
 		"the idempotency key does not depend on the call's place", "engine/calls.go",
-		"p.node, fmt.Sprint(p.ordinal), p.tool.Name", "p.tool.Name",
+		"p.node, strconv.FormatInt(p.ordinal, 10), p.tool.Name", "p.tool.Name",
 		"share an idempotency key",
 	},
 	{

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -26,10 +27,14 @@ type known struct {
 type knownRun struct {
 	newest   *stores.Checkpoint // without its payload
 	head     stores.Head        // without its payload
-	lastCall int64              // the latest step that a call record is of, or unknownCall
+	lastCall int64              // the latest step that a call record is of, noCall or unknownCall
 }
 
-const unknownCall = -2
+// What lastCall is when it is no step.
+const (
+	noCall      = -1
+	unknownCall = -2
+)
 
 // remembered bounds how many runs are known.
 const remembered = 1000
@@ -129,21 +134,37 @@ func (old *knownRun) after(t tx, w stores.Save) (*knownRun, error) {
 	if old == nil {
 		return run, nil
 	}
-	if run.lastCall = old.lastCall; run.lastCall == unknownCall {
-		var err error
-		if run.lastCall, err = lastCall(t, h.Key); err != nil {
-			return nil, err
-		}
+	if err := old.look(t); err != nil {
+		return nil, err
 	}
+	run.lastCall = old.lastCall
 	for _, c := range w.Calls {
 		run.lastCall = max(run.lastCall, c.Step)
 	}
 	return run, nil
 }
 
-func lastCall(t tx, k stores.Key) (int64, error) {
-	rows, err := t.query(`SELECT coalesce(max(step), -1) FROM calls INDEXED BY calls_step WHERE owner = ? AND run = ?`, k.Owner, k.Run)
-	return one(collect(rows, err, func(_ *row, n *int64) []any { return []any{n} }, func(*int64, string) {}))
+// What is no integer sorts after all that are: then any step may have calls.
+const selectLastCall = `SELECT CASE typeof(step) WHEN 'integer' THEN step ELSE 9223372036854775807 END
+	FROM calls INDEXED BY calls_step WHERE owner = ? AND run = ? ORDER BY step DESC LIMIT 1`
+
+// look finds lastCall.
+func (run *knownRun) look(t tx) error {
+	if run.lastCall != unknownCall {
+		return nil
+	}
+	k := run.head.Key
+	rows, err := t.query(selectLastCall, k.Owner, k.Run)
+	n, err := one(collect(rows, err, func(_ *row, n *int64) []any { return []any{n} }, func(*int64, string) {}))
+	switch {
+	case errors.Is(err, stores.ErrNotFound):
+		run.lastCall = noCall
+	case err != nil:
+		return err
+	default:
+		run.lastCall = n
+	}
+	return nil
 }
 
 // sameRun reports whether only those columns of the head change that updateHead

@@ -174,8 +174,16 @@ func countOpen(t tx, c stores.Call, last *stores.Checkpoint) error {
 	if last.Status != stores.StatusRunning || c.Step != last.Base {
 		return nil
 	}
+	open := stores.OpenCalls(stores.Head{Status: last.Status, Base: last.Base}, []stores.Call{c}) > 0
+	first, err := firstOfStep(t, c)
+	switch {
+	case err != nil || first && !open:
+		return err
+	case first:
+		return t.run(`UPDATE runs SET open = open + 1 WHERE owner = ? AND run = ?`, c.Owner, c.Run)
+	}
 	query := oneLessOpen
-	if stores.OpenCalls(stores.Head{Status: last.Status, Base: last.Base}, []stores.Call{c}) > 0 {
+	if open {
 		query = oneMoreOpen
 	}
 	st, err := t.prepare(query)
@@ -188,6 +196,17 @@ func countOpen(t tx, c stores.Call, last *stores.Checkpoint) error {
 	st.numbers(c.Ordinal)
 	_, err = st.exec(t.ctx)
 	return err
+}
+
+// firstOfStep reports whether it is known that no call of the step or a later
+// one has a record.
+func firstOfStep(t tx, c stores.Call) (bool, error) {
+	run, ok := t.w.runs[c.Key]
+	if !ok {
+		return false, nil
+	}
+	err := run.look(t)
+	return run.lastCall < c.Step, err
 }
 
 // Delete implements stores.Store. Graphs stay: other runs may share them.
