@@ -128,6 +128,21 @@ func (r Call) MayRecord(last *Checkpoint) error {
 	return nil
 }
 
+// MayDelete reports whether a run may be deleted that was seen with its newest
+// checkpoint at this step of this incarnation, when last is its newest one now.
+// It is the rule of [Remover], in one place for every driver.
+func MayDelete(incarnation string, step int64, last *Checkpoint) error {
+	switch {
+	case last == nil:
+		return fmt.Errorf("%w: there is no such run", ErrNotFound)
+	case incarnation != last.Incarnation:
+		return fmt.Errorf("%w: the run was deleted and started anew", ErrConflict)
+	case step != last.Step:
+		return fmt.Errorf("%w: the run is at step %d, it was seen at step %d", ErrConflict, last.Step, step)
+	}
+	return nil
+}
+
 // CheckLease refuses arguments that make no lease.
 func CheckLease(k Key, holder string, ttl time.Duration) error {
 	if err := k.Validate(); err != nil {

@@ -172,6 +172,27 @@ func TestMayRecord(t *testing.T) {
 	}
 }
 
+func TestMayDelete(t *testing.T) {
+	last := checkpoint(3)
+	for name, c := range map[string]struct {
+		last        *stores.Checkpoint
+		incarnation string
+		step        int64
+		want        error
+	}{
+		"as it was seen":  {&last, "first", 3, nil},
+		"it moved on":     {&last, "first", 2, stores.ErrConflict},
+		"it was set back": {&last, "first", 4, stores.ErrConflict},
+		"another life":    {&last, "second", 3, stores.ErrConflict},
+		"no life":         {&last, "", 3, stores.ErrConflict},
+		"no run":          {nil, "first", 3, stores.ErrNotFound},
+	} {
+		if err := stores.MayDelete(c.incarnation, c.step, c.last); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+	}
+}
+
 func TestCheckLease(t *testing.T) {
 	if err := stores.CheckLease(place.Key, "worker", time.Second); err != nil {
 		t.Error(err)

@@ -147,6 +147,14 @@ type Leaser interface {
 	Lease(ctx context.Context, k Key) (*Lease, error)
 }
 
+// Remover deletes a run only as it was seen.
+type Remover interface {
+	// DeleteAt is Delete for a run whose newest checkpoint is still the one of
+	// this incarnation and step. ErrConflict when it is another one,
+	// ErrUnreadable when it cannot be read; then nothing is deleted.
+	DeleteAt(ctx context.Context, k Key, incarnation string, step int64) error
+}
+
 // Preparer makes an empty store ready for its first write: tables, and the id
 // that Info reports. It is called by who is about to write, never by attaching.
 type Preparer interface {

@@ -90,30 +90,48 @@ func (s *Store) Delete(ctx context.Context, k stores.Key) error {
 		if !w.exists {
 			return stores.ErrNotFound
 		}
-		w.close() // some systems do not remove what is open
-		w.file = nil
-		s.step("remove head of " + w.name)
-		if err := w.remove(headExt); err != nil {
-			return err
-		}
-		s.step("sync removal of head of " + w.name)
-		if err := s.syncFolder(w.dir); err != nil {
-			return err
-		}
-		s.step("remove " + w.name)
-		if err := w.remove(journalExt); err != nil {
-			return err
-		}
-		// The run is gone; what is left of it means nothing.
-		for _, ext := range []string{leaseExt, journalExt + tempExt, headExt + tempExt, leaseExt + tempExt} {
-			_ = w.remove(ext)
-		}
-		s.step("sync removal of " + w.name)
-		if err := s.syncFolder(w.dir); err != nil {
-			return fmt.Errorf("%w: %w", stores.ErrUnknown, err)
-		}
-		return nil
+		return w.delete()
 	})
+}
+
+// DeleteAt implements stores.Remover.
+func (s *Store) DeleteAt(ctx context.Context, k stores.Key, incarnation string, step int64) error {
+	return s.write(ctx, "delete", k, false, func(w *writing) error {
+		if err := w.sound(); err != nil {
+			return err
+		}
+		if err := stores.MayDelete(incarnation, step, w.last()); err != nil {
+			return err
+		}
+		return w.delete()
+	})
+}
+
+func (w *writing) delete() error {
+	s := w.s
+	w.close() // some systems do not remove what is open
+	w.file = nil
+	s.step("remove head of " + w.name)
+	if err := w.remove(headExt); err != nil {
+		return err
+	}
+	s.step("sync removal of head of " + w.name)
+	if err := s.syncFolder(w.dir); err != nil {
+		return err
+	}
+	s.step("remove " + w.name)
+	if err := w.remove(journalExt); err != nil {
+		return err
+	}
+	// The run is gone; what is left of it means nothing.
+	for _, ext := range []string{leaseExt, journalExt + tempExt, headExt + tempExt, leaseExt + tempExt} {
+		_ = w.remove(ext)
+	}
+	s.step("sync removal of " + w.name)
+	if err := s.syncFolder(w.dir); err != nil {
+		return fmt.Errorf("%w: %w", stores.ErrUnknown, err)
+	}
+	return nil
 }
 
 // remove removes a file of the run, if it is there.

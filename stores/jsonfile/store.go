@@ -23,6 +23,7 @@ var _ interface {
 	stores.Watcher
 	stores.Leaser
 	stores.Preparer
+	stores.Remover
 	stores.Auditor
 } = (*Store)(nil)
 

@@ -21,6 +21,7 @@ var _ interface {
 	stores.Watcher
 	stores.Leaser
 	stores.Preparer
+	stores.Remover
 } = (*Store)(nil)
 
 // Options configure a store. The zero value is ready to use.
@@ -162,11 +163,26 @@ func (s *Store) Delete(ctx context.Context, k stores.Key) error {
 		if s.runs[k] == nil {
 			return stores.ErrNotFound
 		}
-		delete(s.runs, k)
-		delete(s.leases, k)
-		s.notify()
+		s.remove(k)
 		return nil
 	})
+}
+
+// DeleteAt implements stores.Remover.
+func (s *Store) DeleteAt(ctx context.Context, k stores.Key, incarnation string, step int64) error {
+	return s.do(ctx, "delete", k, func() error {
+		if err := stores.MayDelete(incarnation, step, s.runs[k].last()); err != nil {
+			return err
+		}
+		s.remove(k)
+		return nil
+	})
+}
+
+func (s *Store) remove(k stores.Key) {
+	delete(s.runs, k)
+	delete(s.leases, k)
+	s.notify()
 }
 
 // Close implements stores.Store.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/flowtui/flowtui/stores"
 )
@@ -181,6 +182,28 @@ func (f found) refuse(locked bool, rule func(last *stores.Checkpoint) error) err
 		return fmt.Errorf("%w: the head of the run does not belong to its newest checkpoint, step %d", stores.ErrUnreadable, last.Step)
 	}
 	return fmt.Errorf("%w: another worker wrote at the same moment", stores.ErrConflict)
+}
+
+// deleteSeen deletes the run whose newest checkpoint is still the one that was
+// seen. Like recordable, it needs the head that it locks to belong to it.
+var deleteSeen = func() string {
+	sql := `WITH ` + lastStep + `,
+	ok AS (SELECT FROM last, (SELECT step, incarnation FROM {runs} WHERE owner = $1 AND run = $2 FOR UPDATE) AS head
+		WHERE last.sound AND head.step = last.step AND head.incarnation = last.incarnation
+			AND last.incarnation = $3 AND last.step = $4),
+	`
+	for _, t := range []string{"checkpoints", "runs", "calls", "events", "leases"} {
+		sql += t + `_gone AS (DELETE FROM {` + t + `} USING ok WHERE owner = $1 AND run = $2 RETURNING 1),
+	`
+	}
+	return strings.TrimSuffix(sql, ",\n\t") + "\n\t" + answer("runs_gone", "true")
+}()
+
+// DeleteAt implements stores.Remover.
+func (s *Store) DeleteAt(ctx context.Context, k stores.Key, incarnation string, step int64) error {
+	return s.judge(ctx, "delete", k, ask(deleteSeen, k.Owner, k.Run, incarnation, step), func(last *stores.Checkpoint) error {
+		return stores.MayDelete(incarnation, step, last)
+	})
 }
 
 // deleteRun takes away what it sees of a run. It locks the head before all

@@ -165,9 +165,21 @@ func (s *Store) record(ctx context.Context, w stores.CallWrite) error {
 
 // Delete implements stores.Store. Graphs stay: other runs may share them.
 func (s *Store) Delete(ctx context.Context, k stores.Key) error {
-	answer, err := s.write(ctx, scripts.remove, k, id(k), k.Owner, k.Run)
+	answer, err := s.write(ctx, scripts.remove, k, id(k), k.Owner, k.Run, 0)
 	if err == nil && answer[0] == "none" {
 		err = stores.ErrNotFound
+	}
+	return s.wrap("delete", k, err)
+}
+
+// DeleteAt implements stores.Remover.
+func (s *Store) DeleteAt(ctx context.Context, k stores.Key, incarnation string, step int64) error {
+	answer, err := s.write(ctx, scripts.remove, k, id(k), k.Owner, k.Run, 1, incarnation, step)
+	if err == nil && answer[0] != "ok" {
+		var last *stores.Checkpoint
+		if last, err = lastOf(stores.Place{Key: k}, answer); err == nil {
+			err = refusal(stores.MayDelete(incarnation, step, last))
+		}
 	}
 	return s.wrap("delete", k, err)
 }

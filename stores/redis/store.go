@@ -28,6 +28,7 @@ var _ interface {
 	stores.Watcher
 	stores.Leaser
 	stores.Preparer
+	stores.Remover
 	stores.Auditor
 	stores.Expirer
 } = (*Store)(nil)

@@ -211,24 +211,40 @@ func firstOfStep(t tx, c stores.Call) (bool, error) {
 
 // Delete implements stores.Store. Graphs stay: other runs may share them.
 func (s *Store) Delete(ctx context.Context, k stores.Key) error {
+	return s.write(ctx, "delete", k, func(t tx) error { return remove(t, k) })
+}
+
+// DeleteAt implements stores.Remover.
+func (s *Store) DeleteAt(ctx context.Context, k stores.Key, incarnation string, step int64) error {
 	return s.write(ctx, "delete", k, func(t tx) error {
-		var found int64
-		for _, table := range []string{"checkpoints", "runs", "calls", "events", "leases"} {
-			res, err := t.exec(`DELETE FROM `+table+` WHERE owner = ? AND run = ?`, k.Owner, k.Run)
-			if err != nil {
-				return err
-			}
-			n, err := res.RowsAffected()
-			if err != nil {
-				return err
-			}
-			if table != "leases" {
-				found += n
-			}
+		last, err := newest(t, k)
+		if err == nil {
+			err = stores.MayDelete(incarnation, step, last)
 		}
-		if found == 0 {
-			return stores.ErrNotFound
+		if err != nil {
+			return err
 		}
-		return nil
+		return remove(t, k)
 	})
+}
+
+func remove(t tx, k stores.Key) error {
+	var found int64
+	for _, table := range []string{"checkpoints", "runs", "calls", "events", "leases"} {
+		res, err := t.exec(`DELETE FROM `+table+` WHERE owner = ? AND run = ?`, k.Owner, k.Run)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if table != "leases" {
+			found += n
+		}
+	}
+	if found == 0 {
+		return stores.ErrNotFound
+	}
+	return nil
 }

@@ -24,6 +24,7 @@ var _ interface {
 	stores.Watcher
 	stores.Leaser
 	stores.Preparer
+	stores.Remover
 } = (*Store)(nil)
 
 // Options configure a store. The zero value opens an existing file for

@@ -30,6 +30,7 @@ type All interface {
 	stores.Watcher
 	stores.Leaser
 	stores.Preparer
+	stores.Remover
 	stores.Auditor
 }
 
@@ -132,6 +133,10 @@ func missing(s stores.Store) (names string) {
 	note(ok, "Leaser")
 	_, ok = s.(stores.Preparer)
 	note(ok, "Preparer")
+	_, ok = s.(stores.Remover)
+	note(ok, "Remover")
+	_, ok = s.(stores.Auditor)
+	note(ok, "Auditor")
 	return names
 }
 
