@@ -1,0 +1,111 @@
+package viewer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+func (b *bench) refs(s *Service, runs ...string) (refs []Ref) {
+	for _, r := range runs {
+		refs = append(refs, s.Find(r, ""))
+	}
+	return refs
+}
+
+func (b *bench) there(run string) bool {
+	_, err := b.store.Latest(b.t.Context(), stores.Key{Owner: "default", Run: run})
+	return err == nil
+}
+
+// What has not ended stays unless it is forced, and the plan says why, or what is lost.
+func TestRemovalKeepsWhatHasNotEnded(t *testing.T) {
+	b := newBench(t)
+	b.start("plain", "done")
+	b.start("nightly", "failed")
+	b.start("tickets", "paused")
+	b.abandon("running")
+	b.crash("mail", "doubt")
+	s := b.service()
+	refs := b.refs(s, "done", "failed", "paused", "running", "doubt", "missing")
+	said := func(plan []Removal) string {
+		var lines []string
+		for _, r := range plan {
+			lines = append(lines, fmt.Sprintf("%s|%s|%s|%s", r.Run, r.Status, r.Kept, r.Loses))
+		}
+		return strings.Join(lines, "\n")
+	}
+	plan := get[[]Removal](t)(s.PlanRemoval(t.Context(), refs, false))
+	for i, want := range []string{"", "", "it has not ended, it is paused", "it has not ended, it is running", "it has not ended, it is running", "nothing is stored"} {
+		if (want == "") != plan[i].Goes() || !strings.Contains(plan[i].Kept, want) {
+			t.Errorf("%s: %q, want %q", plan[i].Run, plan[i].Kept, want)
+		}
+	}
+	forced := get[[]Removal](t)(s.PlanRemoval(t.Context(), refs, true))
+	for i, want := range []string{"", "", "never be answered", "brought to its end", "email_tickets", ""} {
+		if forced[i].Goes() != (i < 5) || !strings.Contains(forced[i].Loses, want) {
+			t.Errorf("forced: %s", said(forced[i:i+1]))
+		}
+	}
+	done := get[[]Removed](t)(s.Remove(t.Context(), plan, nil))
+	if len(done) != 2 || done[0].Error != nil || done[1].Error != nil {
+		t.Errorf("removed %+v", done)
+	}
+	for run, want := range map[string]bool{"done": false, "failed": false, "paused": true, "running": true, "doubt": true} {
+		if b.there(run) != want {
+			t.Errorf("%s is there: %v", run, !want)
+		}
+	}
+	if got := get[[]Removed](t)(s.Remove(t.Context(), forced, nil)); len(got) != 5 || got[0].Error == nil || got[4].Error != nil || b.there("doubt") {
+		t.Errorf("removed %+v", got)
+	}
+}
+
+// A run that moved on, or lives anew, since the plan was made is left alone.
+func TestRemovalOfWhatChangedSince(t *testing.T) {
+	b := newBench(t)
+	b.start("tickets", "order-9")
+	b.start("plain", "reborn")
+	s := b.service()
+	plan := get[[]Removal](t)(s.PlanRemoval(t.Context(), b.refs(s, "order-9", "reborn"), true))
+	get[Outcome](t)(s.Act(t.Context(), Request{Ref: s.Find("order-9", ""), Action: Approve}, nil))
+	if err := b.store.Delete(t.Context(), stores.Key{Owner: "default", Run: "reborn"}); err != nil {
+		t.Fatal(err)
+	}
+	b.start("plain", "reborn")
+	for _, d := range get[[]Removed](t)(s.Remove(t.Context(), plan, nil)) {
+		if d.Error == nil || d.Error.Code != codeConflict || !b.there(d.Run) {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// Nothing is deleted blindly where the store cannot compare, or may not write.
+func TestRemovalIsRefused(t *testing.T) {
+	b := newBench(t)
+	b.start("plain", "done")
+	for name, s := range map[string]*Service{
+		"read-only":          b.service(func(o *Options) { o.ReadOnly = true }),
+		"without comparison": b.service(func(o *Options) { o.Formats[0].Open = opens(bare{b.store}) }),
+	} {
+		plan := get[[]Removal](t)(s.PlanRemoval(t.Context(), b.refs(s, "done"), false))
+		if !plan[0].Goes() {
+			t.Fatalf("%s: %+v", name, plan)
+		}
+		done := get[[]Removed](t)(s.Remove(t.Context(), plan, nil))
+		if len(done) != 1 || done[0].Error == nil || done[0].Error.Code != codeRefused || !b.there("done") {
+			t.Errorf("%s: %+v", name, done)
+		}
+	}
+	noKey := b.service(func(o *Options) { o.Keys = nil })
+	if plan := get[[]Removal](t)(noKey.PlanRemoval(t.Context(), b.refs(noKey, "done"), false)); plan[0].Goes() {
+		t.Error("a run that cannot be verified goes without being forced")
+	}
+}
+
+func opens(s stores.Store) func(context.Context, string, bool) (stores.Store, error) {
+	return func(context.Context, string, bool) (stores.Store, error) { return s, nil }
+}
