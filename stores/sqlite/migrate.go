@@ -85,6 +85,7 @@ type contents struct {
 	tables      int64
 	meta        bool // the table that every store has
 	triggers    int64
+	names       string // of its first tables
 }
 
 const selectContents = `SELECT
@@ -92,7 +93,8 @@ const selectContents = `SELECT
 	(SELECT user_version FROM pragma_user_version),
 	(SELECT count(*) FROM sqlite_schema),
 	EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'),
-	(SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view'))`
+	(SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')),
+	(SELECT group_concat(name, ', ') FROM (SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name LIMIT 3))`
 
 // inspect reads the row of selectContents.
 func inspect(rows scanner, err error) (c contents, _ error) {
@@ -101,7 +103,7 @@ func inspect(rows scanner, err error) (c contents, _ error) {
 	}
 	defer rows.Close()
 	if rows.Next() {
-		err = rows.Scan(&c.application, &c.version, &c.tables, &c.meta, &c.triggers)
+		err = rows.Scan(&c.application, &c.version, &c.tables, &c.meta, &c.triggers, column(func(v any) { c.names, _ = v.(string) }))
 	}
 	return c, errors.Join(err, rows.Err())
 }
@@ -115,8 +117,8 @@ func (c contents) check() error {
 	case c.empty():
 		return fmt.Errorf("%w: it is an empty SQLite database", stores.ErrNotStore)
 	case c.application != applicationID:
-		return fmt.Errorf("%w: looked for a SQLite file with application id %#x, found application id %#x and %d tables and indexes",
-			stores.ErrNotStore, applicationID, c.application, c.tables)
+		return fmt.Errorf("%w: looked for a SQLite file with application id %#x, found application id %#x and %d tables and indexes (%.60s)",
+			stores.ErrNotStore, applicationID, c.application, c.tables, c.names)
 	case c.version > Version:
 		return fmt.Errorf("%w: its schema is version %d, this program reads up to version %d; use a flowtui that knows version %d",
 			stores.ErrTooNew, c.version, Version, c.version)

@@ -3,11 +3,13 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/flowtui/flowtui/stores"
 )
@@ -55,14 +57,19 @@ func resolve(path string) (string, error) {
 	return real, err
 }
 
-// describe says what a file that is no database looks like.
+// describe says what a file that is no database looks like, without a byte of
+// it: it may be the key.
 func describe(file string) string {
 	f, err := os.Open(file) // safe: no SQLite connection has locks on it
 	if err != nil {
 		return "a file that cannot be read"
 	}
 	defer f.Close()
-	head := make([]byte, 16)
+	head := make([]byte, 512)
 	n, _ := f.Read(head)
-	return fmt.Sprintf("a file that starts with %q", head[:n])
+	control := func(r rune) bool { return r < ' ' && !unicode.IsSpace(r) }
+	if text := string(head[:n]); n > 0 && !strings.ContainsFunc(text, control) && utf8.ValidString(text[:max(0, n-utf8.UTFMax)]) {
+		return "a text file"
+	}
+	return "a file that is neither text nor a database"
 }
