@@ -161,6 +161,26 @@ type Preparer interface {
 	Prepare(ctx context.Context) error
 }
 
+// Examiner tells what an operator has to know of a store beside its runs.
+type Examiner interface {
+	// Examine reads a little, and never writes.
+	Examine(ctx context.Context) (Examination, error)
+}
+
+// Examination is how a store stands, as its driver sees it.
+type Examination struct {
+	Clock time.Time // of the store when it was asked; zero for one that uses the caller's
+	Bytes int64     // that the store takes, -1 when that cannot be told
+	Facts []Fact    // in the order in which they are told
+}
+
+// Fact is one thing about a store.
+type Fact struct {
+	Name    string
+	Value   string
+	Problem string // what is wrong with it and what to do, one sentence; "" for nothing
+}
+
 // Expirer tells when a store drops a run by itself.
 type Expirer interface {
 	// Expires returns when all rows of the run will be gone unless it is written

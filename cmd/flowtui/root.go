@@ -50,7 +50,7 @@ Exit codes: 0 done or clean, 1 failed, 2 usage, 3 not found, 4 conflict,
 		newVerifyCommand(a), newPlanCommand(a),
 		newApproveCommand(a), newDenyCommand(a), newAnswerCommand(a), newResolveCommand(a),
 		newRecoverCommand(a), newRecoverAllCommand(a), newRunCommand(a), newWorkerCommand(a), newDemoCommand(a),
-		newPruneCommand(a), newDeleteCommand(a),
+		newPruneCommand(a), newDeleteCommand(a), newDoctorCommand(a),
 	)
 	return root
 }

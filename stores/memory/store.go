@@ -22,6 +22,7 @@ var _ interface {
 	stores.Leaser
 	stores.Preparer
 	stores.Remover
+	stores.Examiner
 } = (*Store)(nil)
 
 // Options configure a store. The zero value is ready to use.

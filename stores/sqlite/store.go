@@ -25,6 +25,7 @@ var _ interface {
 	stores.Leaser
 	stores.Preparer
 	stores.Remover
+	stores.Examiner
 } = (*Store)(nil)
 
 // Options configure a store. The zero value opens an existing file for

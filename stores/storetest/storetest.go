@@ -32,6 +32,7 @@ type All interface {
 	stores.Preparer
 	stores.Remover
 	stores.Auditor
+	stores.Examiner
 }
 
 // Run runs the suite.
@@ -50,6 +51,7 @@ func Run(t *testing.T, h Harness) {
 		{"list", listCases},
 		{"filter", filterCases},
 		{"delete", deleteCases},
+		{"examine", examineCases},
 		{"copies", copyCases},
 		{"ids", idCases},
 		{"values", valueCases},
@@ -137,6 +139,8 @@ func missing(s stores.Store) (names string) {
 	note(ok, "Remover")
 	_, ok = s.(stores.Auditor)
 	note(ok, "Auditor")
+	_, ok = s.(stores.Examiner)
+	note(ok, "Examiner")
 	return names
 }
 

@@ -1,0 +1,95 @@
+package viewer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowtui/flowtui/engine/seal"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// examined is a store whose driver tells what a test wants.
+type examined struct {
+	stores.Store
+	stores.Lister
+	tells stores.Examination
+	err   error
+}
+
+func (e examined) Examine(context.Context) (stores.Examination, error) { return e.tells, e.err }
+
+func (b *bench) examine(t *testing.T, tells stores.Examination, err error, change ...func(*Options)) Health {
+	t.Helper()
+	change = append(change, func(o *Options) {
+		o.Formats[0].Open = opens(examined{b.store, b.store, tells, err})
+	})
+	return get[Health](t)(b.service(change...).Examine(t.Context()))
+}
+
+func (h Health) may(what string) string {
+	i := slices.IndexFunc(h.May, func(m Ability) bool { return m.What == what })
+	return h.May[i].Why
+}
+
+func TestDoctorOfASoundStore(t *testing.T) {
+	b := newBench(t)
+	b.start("plain", "a")
+	b.start("tickets", "b")
+	h := b.examine(t, stores.Examination{Clock: b.now().Add(1500 * time.Millisecond), Bytes: 7}, nil)
+	if !h.OK || len(h.Problems) > 0 || !h.Writable || h.Runs["done"] != 1 || h.Runs["paused"] != 1 || *h.Bytes != 7 || h.ID == "" {
+		t.Errorf("%+v", h)
+	}
+	if len(h.Keys) != 1 || h.Keys[0].Rows != 2 || h.Keys[0].Result != Verified || h.Keys[0].Key != b.keys.ID() {
+		t.Errorf("keys %+v", h.Keys)
+	}
+	if h.Clock == nil || h.Clock.Ahead != 1500 || h.Latency.Reads != examinedReads || h.Latency.Min > h.Latency.Median {
+		t.Errorf("clock %+v, latency %+v", h.Clock, h.Latency)
+	}
+	if h.may("verify") != "" || h.may("delete runs") == "" || !strings.Contains(h.may("bring runs on"), "--flows") {
+		t.Errorf("may %+v", h.May)
+	}
+}
+
+// Each thing that is wrong is told, and makes the whole not sound.
+func TestDoctorTellsWhatIsWrong(t *testing.T) {
+	b := newBench(t)
+	b.start("plain", "a")
+	other := seal.NewKeyring(key(t, "o"))
+	ok := stores.Examination{Bytes: -1}
+	for name, c := range map[string]struct {
+		h    Health
+		want string
+	}{
+		"no key":      {b.examine(t, ok, nil, func(o *Options) { o.Keys = nil }), "no key was given"},
+		"another key": {b.examine(t, ok, nil, func(o *Options) { o.Keys = other }), "which was not given"},
+		"slow clock":  {b.examine(t, stores.Examination{Clock: b.now().Add(-time.Minute), Bytes: -1}, nil), "1m0s apart"},
+		"driver":      {b.examine(t, stores.Examination{Facts: []stores.Fact{{Name: "disk", Value: "full", Problem: "make room"}}}, nil), "disk: make room"},
+		"driver down": {b.examine(t, ok, errors.New("it burns")), "it burns"},
+	} {
+		if c.h.OK || len(c.h.Problems) != 1 || !strings.Contains(c.h.Problems[0], c.want) {
+			t.Errorf("%s: %q, want %q", name, c.h.Problems, c.want)
+		}
+	}
+	if h := b.examine(t, ok, nil, func(o *Options) { o.ReadOnly = true }); !h.OK || h.Writable || h.may("delete runs") != h.Why || h.Bytes != nil {
+		t.Errorf("read-only: %+v", h)
+	}
+	if err := b.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A store that went away after it was attached is a finding, no error.
+func TestDoctorOfAStoreThatIsGone(t *testing.T) {
+	b := newBench(t)
+	s := b.service()
+	if err := b.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if h := get[Health](t)(s.Examine(t.Context())); h.OK || len(h.Problems) != 1 {
+		t.Errorf("%+v", h)
+	}
+}
