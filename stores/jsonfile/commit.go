@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/internal/rowjson"
 )
 
 // change runs f on a store that is there, and is made when it may be. The call
@@ -174,12 +175,12 @@ func (w *writing) last() *stores.Checkpoint {
 }
 
 // commit writes one line, all of it or nothing.
-func (w *writing) commit(l *line, graph func() error) error {
+func (w *writing) commit(l *rowjson.Line, graph func() error) error {
 	l.After = w.sum
-	if err := l.check(); err != nil {
+	if err := l.Check(); err != nil {
 		return err
 	}
-	b, sum, err := seal(l)
+	b, sum, err := rowjson.Seal(l)
 	if err != nil {
 		return err
 	}
@@ -237,7 +238,7 @@ func (w *writing) append(b []byte) error {
 // settle brings the head file up to date after a commit. A head file that could
 // not be written costs readers a look into the journal, and the next commit
 // writes it again.
-func (w *writing) settle(l *line, at ref) {
+func (w *writing) settle(l *rowjson.Line, at ref) {
 	j := w.journal
 	if j == nil {
 		j = w.s.cache.journal(w.key)
@@ -260,7 +261,7 @@ func (w *writing) settle(l *line, at ref) {
 	if head.Journal.Sum != at.sum {
 		return
 	}
-	if b, _, err := seal(head); err == nil {
+	if b, _, err := rowjson.Seal(head); err == nil {
 		_ = w.s.replace(w.dir, w.name+headExt, b, false)
 	}
 }

@@ -9,13 +9,8 @@ import (
 	"os"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/internal/rowjson"
 )
-
-// graphFile is the topology of a flow.
-type graphFile struct {
-	Digest string `json:"digest"`
-	payload
-}
 
 const maxGraph = 256 << 20
 
@@ -28,10 +23,10 @@ func (s *Store) saveGraph(ctx context.Context, root *os.Root, digest string, gra
 	if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := text(digest); err != nil {
+	if err := rowjson.Text(digest); err != nil {
 		return err
 	}
-	b, _, err := seal(graphFile{digest, payloadOf(graph)})
+	b, _, err := rowjson.Seal(rowjson.Graph{Digest: digest, Payload: rowjson.PayloadOf(graph)})
 	if err != nil {
 		return err
 	}
@@ -67,14 +62,14 @@ func (s *Store) Graph(ctx context.Context, digest string) (graph []byte, err err
 		if err != nil {
 			return err
 		}
-		var g graphFile
-		if _, err := unseal(bytes.TrimSuffix(b, []byte("\n")), &g); err != nil {
+		var g rowjson.Graph
+		if _, err := rowjson.Unseal(bytes.TrimSuffix(b, []byte("\n")), &g); err != nil {
 			return fmt.Errorf("%w: %s: %w", stores.ErrUnreadable, graphName(digest), err)
 		}
 		if g.Digest != digest {
 			return fmt.Errorf("%w: %s has the graph of %.80q", stores.ErrUnreadable, graphName(digest), g.Digest)
 		}
-		if graph = g.payload.bytes(); graph == nil {
+		if graph = g.Payload.Bytes(); graph == nil {
 			graph = []byte{}
 		}
 		return nil

@@ -7,18 +7,19 @@ import (
 	"os"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/internal/rowjson"
 )
 
 // headFile sums a run up for lists: the head of its newest checkpoint, and how
 // far its journal was committed when the file was written.
 type headFile struct {
-	Owner       string  `json:"owner"`
-	Run         string  `json:"run"`
-	Store       string  `json:"store"`
-	Incarnation string  `json:"incarnation"`
-	Journal     extent  `json:"journal"`
-	Open        int64   `json:"open"`
-	Head        headRow `json:"head"`
+	Owner       string          `json:"owner"`
+	Run         string          `json:"run"`
+	Store       string          `json:"store"`
+	Incarnation string          `json:"incarnation"`
+	Journal     extent          `json:"journal"`
+	Open        int64           `json:"open"`
+	Head        rowjson.HeadRow `json:"head"`
 }
 
 // extent is the committed part of a journal.
@@ -32,14 +33,14 @@ func (j *journal) headFile() headFile {
 	return headFile{
 		Owner: j.key.Owner, Run: j.key.Run, Store: j.head.Store, Incarnation: j.head.Incarnation,
 		Journal: extent{Size: j.end, Last: j.last, Sum: j.sum},
-		Open:    j.open(j.head), Head: *headOf(j.head),
+		Open:    j.open(j.head), Head: *rowjson.HeadOf(j.head),
 	}
 }
 
 func (h *headFile) key() stores.Key { return stores.Key{Owner: h.Owner, Run: h.Run} }
 
 func (h *headFile) row() stores.Head {
-	head := h.Head.row(stores.Place{Key: h.key(), Store: h.Store, Incarnation: h.Incarnation})
+	head := h.Head.Row(stores.Place{Key: h.key(), Store: h.Store, Incarnation: h.Incarnation})
 	head.Open = h.Open
 	return head
 }
@@ -61,7 +62,7 @@ func readHead(dir *os.Root, name string) (h *headFile, there bool, err error) {
 		return nil, true, err
 	}
 	h = new(headFile)
-	if _, err := unseal(bytes.TrimSuffix(b, []byte("\n")), h); err != nil || fileName(h.Run) != name || !h.Head.Status.Valid() {
+	if _, err := rowjson.Unseal(bytes.TrimSuffix(b, []byte("\n")), h); err != nil || fileName(h.Run) != name || !h.Head.Status.Valid() {
 		return nil, true, nil
 	}
 	return h, true, nil

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/internal/rowjson"
 )
 
 // ref is where a row lies.
@@ -93,11 +94,11 @@ func (j *journal) update(f *os.File, info os.FileInfo) error {
 
 // namedAt reports whether the line at an offset has this checksum.
 func namedAt(f io.ReaderAt, at int64, sum string) bool {
-	b := make([]byte, sumPrefix)
+	b := make([]byte, rowjson.SumPrefix)
 	if _, err := f.ReadAt(b, at); err != nil {
 		return false
 	}
-	got, err := namedSum(b)
+	got, err := rowjson.NamedSum(b)
 	return err == nil && got == sum
 }
 
@@ -116,13 +117,13 @@ func (j *journal) read(f io.ReaderAt, size int64) error {
 		if err == io.EOF {
 			break // what is left has no line feed
 		}
-		var l line
+		var l rowjson.Line
 		sum, why := "", error(errTooLong)
 		if err == nil {
-			sum, why = unseal(b[:len(b)-1], &l)
+			sum, why = rowjson.Unseal(b[:len(b)-1], &l)
 		}
 		at := ref{at: j.end, size: int64(len(b)), sum: sum}
-		torn := errors.Is(why, errWrongSum) || errors.Is(why, errNoSum)
+		torn := errors.Is(why, rowjson.ErrWrongSum) || errors.Is(why, rowjson.ErrNoSum)
 		if torn && j.end+at.size == size {
 			break
 		}
@@ -142,7 +143,7 @@ func (j *journal) read(f io.ReaderAt, size int64) error {
 	return nil
 }
 
-var errTooLong = fmt.Errorf("it has more than %d bytes", maxLine)
+var errTooLong = fmt.Errorf("it has more than %d bytes", rowjson.MaxLine)
 
 // readLine is ReadBytes with a limit.
 func readLine(r *bufio.Reader) (b []byte, err error) {
@@ -150,7 +151,7 @@ func readLine(r *bufio.Reader) (b []byte, err error) {
 		part, err := r.ReadSlice('\n')
 		b = append(b, part...)
 		switch {
-		case len(b) > maxLine:
+		case len(b) > rowjson.MaxLine:
 			return b, errTooLong
 		case err != bufio.ErrBufferFull:
 			return b, err
@@ -159,7 +160,7 @@ func readLine(r *bufio.Reader) (b []byte, err error) {
 }
 
 // follows says why a line with a right checksum cannot be the next one.
-func (j *journal) follows(l *line) error {
+func (j *journal) follows(l *rowjson.Line) error {
 	newest := j.newest()
 	switch {
 	case l.Owner != j.key.Owner || l.Run != j.key.Run:
@@ -185,7 +186,7 @@ func (j *journal) follows(l *line) error {
 }
 
 // taken is an error when a number of the line is there already, or twice.
-func (j *journal) taken(l *line) error {
+func (j *journal) taken(l *rowjson.Line) error {
 	calls, events := map[number]struct{}{}, map[int64]struct{}{}
 	for _, c := range l.Calls {
 		n := number{c.Segment, c.N}
@@ -206,10 +207,10 @@ func (j *journal) taken(l *line) error {
 }
 
 // apply adds the rows of a sound line.
-func (j *journal) apply(l *line, at ref) {
+func (j *journal) apply(l *rowjson.Line, at ref) {
 	j.add(l, at, "")
 	if l.Head != nil {
-		j.head = l.Head.row(l.place())
+		j.head = l.Head.Row(l.Place())
 	}
 	for _, c := range j.calls[len(j.calls)-len(l.Calls):] {
 		j.callNumbers[number{c.Segment, c.N}] = struct{}{}
@@ -229,7 +230,7 @@ func (j *journal) spoil(b []byte, at ref, why error) {
 	if j.damage == "" {
 		j.damage = bad
 	}
-	var l line
+	var l rowjson.Line
 	if json.Unmarshal(b, &l) == nil && (l.Checkpoint != nil || len(l.Calls)+len(l.Events) > 0) {
 		j.add(&l, at, bad)
 	} else {
@@ -246,24 +247,24 @@ func (j *journal) spoil(b []byte, at ref, why error) {
 	j.lines++
 }
 
-func (j *journal) add(l *line, at ref, bad string) {
-	p := l.place()
+func (j *journal) add(l *rowjson.Line, at ref, bad string) {
+	p := l.Place()
 	if newest := j.newest(); newest != nil && newest.Place == p {
 		p = newest.Place // one copy of its strings
 	}
 	if l.Checkpoint != nil {
-		c := l.Checkpoint.row(p)
+		c := l.Checkpoint.Row(p)
 		c.Payload, c.Bad = nil, bad
 		j.steps = append(j.steps, stepRef{c, at})
 	}
 	for i, row := range l.Calls {
-		c := row.row(p)
+		c := row.Row(p)
 		c.Payload, c.Bad = nil, bad
 		at.i = i
 		j.calls = append(j.calls, callRef{c, at})
 	}
 	for i, row := range l.Events {
-		e := row.row(p)
+		e := row.Row(p)
 		e.Payload, e.Bad = nil, bad
 		at.i = i
 		j.events = append(j.events, eventRef{e, at})

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/internal/rowjson"
 )
 
 // leaseFile says who works on a run. It is a hint and is not synced: after a
 // power cut nobody works on anything.
 type leaseFile struct {
-	Holder  string `json:"holder"`
-	Expires stamp  `json:"expires"`
+	Holder  string        `json:"holder"`
+	Expires rowjson.Stamp `json:"expires"`
 }
 
 // lease is the lease of a run, or nil. A file that cannot be read is no lease.
@@ -27,7 +28,7 @@ func (s *Store) lease(dir *os.Root, name string) *stores.Lease {
 		return nil
 	}
 	var l leaseFile
-	if _, err := unseal(bytes.TrimSuffix(b, []byte("\n")), &l); err != nil || l.Holder == "" {
+	if _, err := rowjson.Unseal(bytes.TrimSuffix(b, []byte("\n")), &l); err != nil || l.Holder == "" {
 		return nil
 	}
 	expires := time.Time(l.Expires)
@@ -72,7 +73,7 @@ func (s *Store) Renew(ctx context.Context, k stores.Key, holder string, ttl time
 func (s *Store) extend(ctx context.Context, op string, k stores.Key, holder string, ttl time.Duration, create bool, may func(old *stores.Lease) error) (l stores.Lease, err error) {
 	err = stores.CheckLease(k, holder, ttl)
 	if err == nil {
-		err = text(holder)
+		err = rowjson.Text(holder)
 	}
 	if err != nil {
 		return l, s.wrapWrite(op, k, err)
@@ -84,7 +85,7 @@ func (s *Store) extend(ctx context.Context, op string, k stores.Key, holder stri
 		now := s.opts.Clock()
 		l = stores.Lease{Holder: holder, Expires: stores.Micro(now.Add(ttl))}
 		l.Live = now.Before(l.Expires)
-		b, _, err := seal(leaseFile{holder, stamp(l.Expires)})
+		b, _, err := rowjson.Seal(leaseFile{holder, rowjson.Stamp(l.Expires)})
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/internal/rowjson"
 	"github.com/flowtui/flowtui/stores/storetest"
 )
 
@@ -141,7 +142,7 @@ func TestRefusesWhatJSONWouldChange(t *testing.T) {
 
 // FuzzUnseal: a file may hold anything.
 func FuzzUnseal(f *testing.F) {
-	b, _, err := seal(lineAt(placeOf("default", "r")))
+	b, _, err := rowjson.Seal(rowjson.LineAt(placeOf("default", "r")))
 	if err != nil {
 		f.Fatal(err)
 	}

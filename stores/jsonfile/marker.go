@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/internal/rowjson"
 )
 
 // Version is the version of the layout that this package reads and writes.
@@ -33,10 +34,10 @@ const formatName = "flowtui json store"
 
 // marker makes a folder a store. It is written once.
 type marker struct {
-	Format  string `json:"format"`
-	Version int    `json:"version"`
-	ID      string `json:"id"`
-	Created stamp  `json:"created"`
+	Format  string        `json:"format"`
+	Version int           `json:"version"`
+	ID      string        `json:"id"`
+	Created rowjson.Stamp `json:"created"`
 }
 
 // marker looks what is in the folder. It is the zero marker for a store that is
@@ -179,7 +180,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	}
 	id := make([]byte, 16)
 	rand.Read(id) // never fails, see crypto/rand
-	m := marker{Format: formatName, Version: Version, ID: hex.EncodeToString(id), Created: stamp(s.opts.Clock())}
+	m := marker{Format: formatName, Version: Version, ID: hex.EncodeToString(id), Created: rowjson.Stamp(s.opts.Clock())}
 	b, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err

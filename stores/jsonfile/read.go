@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/internal/rowjson"
 )
 
 // read runs f on the folder of the store; not at all while there is none.
@@ -73,13 +74,13 @@ func (s *Store) readRun(ctx context.Context, op string, k stores.Key, f func(*ru
 }
 
 // line reads the line of a row again, for its payload.
-func (r *run) line(at ref) (*line, error) {
+func (r *run) line(at ref) (*rowjson.Line, error) {
 	b := make([]byte, at.size)
 	if _, err := r.file.ReadAt(b, at.at); err != nil {
 		return nil, fmt.Errorf("%w: %w", stores.ErrUnreadable, err)
 	}
-	l := new(line)
-	sum, err := unseal(b[:len(b)-1], l)
+	l := new(rowjson.Line)
+	sum, err := rowjson.Unseal(b[:len(b)-1], l)
 	if err != nil || sum != at.sum {
 		return nil, fmt.Errorf("%w: the line at byte %d was changed while it was read: %w", stores.ErrUnreadable, at.at, errors.Join(err))
 	}
@@ -94,7 +95,7 @@ func (r *run) checkpoint(s stepRef) (stores.Checkpoint, error) {
 	if err != nil {
 		return stores.Checkpoint{}, err
 	}
-	return l.Checkpoint.row(s.Place), nil
+	return l.Checkpoint.Row(s.Place), nil
 }
 
 // Latest implements stores.Store.
@@ -171,7 +172,7 @@ func copyCheckpoint(c stores.Checkpoint) stores.Checkpoint {
 // Calls implements stores.Store.
 func (s *Store) Calls(ctx context.Context, k stores.Key, since int64) (calls []stores.Call, err error) {
 	err = s.readRun(ctx, "calls", k, func(r *run) error {
-		var l *line
+		var l *rowjson.Line
 		var have int64 = -1
 		for _, ref := range r.calls {
 			if ref.Step < since && ref.Bad == "" {
@@ -187,7 +188,7 @@ func (s *Store) Calls(ctx context.Context, k stores.Key, since int64) (calls []s
 				}
 				have = ref.at
 			}
-			calls = append(calls, l.Calls[ref.i].row(ref.Place))
+			calls = append(calls, l.Calls[ref.i].Row(ref.Place))
 		}
 		return ctx.Err()
 	})
@@ -205,7 +206,7 @@ func (s *Store) Events(ctx context.Context, k stores.Key, after int64, limit int
 	err = s.readRun(ctx, "events", k, func(r *run) error {
 		refs := slices.Clone(r.events)
 		slices.SortStableFunc(refs, func(a, b eventRef) int { return cmp.Compare(a.N, b.N) })
-		var l *line
+		var l *rowjson.Line
 		var have int64 = -1
 		for _, ref := range refs {
 			if ref.N <= after && ref.Bad == "" || len(events) >= limit {
@@ -221,7 +222,7 @@ func (s *Store) Events(ctx context.Context, k stores.Key, after int64, limit int
 				}
 				have = ref.at
 			}
-			events = append(events, l.Events[ref.i].row(ref.Place))
+			events = append(events, l.Events[ref.i].Row(ref.Place))
 		}
 		return ctx.Err()
 	})

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/internal/rowjson"
 )
 
 // Save implements stores.Store.
@@ -26,16 +27,16 @@ func (w *writing) save(ctx context.Context, save stores.Save) error {
 	if err := c.Follows(w.last()); err != nil {
 		return err
 	}
-	l := lineAt(c.Place)
-	l.Checkpoint, l.Head = checkpointOf(c), headOf(save.Head)
+	l := rowjson.LineAt(c.Place)
+	l.Checkpoint, l.Head = rowjson.CheckpointOf(c), rowjson.HeadOf(save.Head)
 	for _, call := range save.Calls {
 		if err := call.MayRecord(&c); err != nil {
 			return err
 		}
-		l.Calls = append(l.Calls, callOf(call))
+		l.Calls = append(l.Calls, rowjson.CallOf(call))
 	}
 	for _, e := range save.Events {
-		l.Events = append(l.Events, eventOf(e))
+		l.Events = append(l.Events, rowjson.EventOf(e))
 	}
 	if err := w.taken(l); err != nil {
 		return err
@@ -62,10 +63,10 @@ func (w *writing) record(record stores.CallWrite) error {
 	if err := record.Call.MayRecord(w.last()); err != nil {
 		return err
 	}
-	l := lineAt(record.Call.Place)
-	l.Calls = []callRow{callOf(record.Call)}
+	l := rowjson.LineAt(record.Call.Place)
+	l.Calls = []rowjson.CallRow{rowjson.CallOf(record.Call)}
 	for _, e := range record.Events {
-		l.Events = append(l.Events, eventOf(e))
+		l.Events = append(l.Events, rowjson.EventOf(e))
 	}
 	if err := w.taken(l); err != nil {
 		return err
@@ -74,7 +75,7 @@ func (w *writing) record(record stores.CallWrite) error {
 }
 
 // taken is asked while the run is locked, so that the answer holds.
-func (w *writing) taken(l *line) error {
+func (w *writing) taken(l *rowjson.Line) error {
 	if w.journal == nil {
 		return new(journal).taken(l)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/internal/rowjson"
 	"github.com/flowtui/flowtui/stores/storetest"
 )
 
@@ -101,13 +102,13 @@ func manyRuns(b *testing.B, runs int) string {
 	}
 	for n := range runs - 1 {
 		w := storetest.Step(placeOf("default", fmt.Sprintf("order-%d", n)), 0)
-		l := lineAt(w.Checkpoint.Place)
-		l.Checkpoint, l.Head = checkpointOf(w.Checkpoint), headOf(w.Head)
-		journalLine, sum, err1 := seal(l)
+		l := rowjson.LineAt(w.Checkpoint.Place)
+		l.Checkpoint, l.Head = rowjson.CheckpointOf(w.Checkpoint), rowjson.HeadOf(w.Head)
+		journalLine, sum, err1 := rowjson.Seal(l)
 		j := &journal{contents: contents{key: w.Checkpoint.Key}}
 		j.reset(nil)
 		j.apply(l, ref{size: int64(len(journalLine)), sum: sum})
-		headLine, _, err2 := seal(j.headFile())
+		headLine, _, err2 := rowjson.Seal(j.headFile())
 		name := filepath.Join(path, ownersDir, "default", fileName(w.Checkpoint.Run))
 		err3 := os.WriteFile(name+journalExt, journalLine, 0o600)
 		if err := errors.Join(err1, err2, err3, os.WriteFile(name+headExt, headLine, 0o600)); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/internal/rowjson"
 )
 
 // entry is what a list is sorted and filtered by.
@@ -225,7 +226,7 @@ func firstRun(dir *os.Root, name string) string {
 	var l struct {
 		Run string `json:"run"`
 	}
-	if err := json.NewDecoder(bufio.NewReader(io.LimitReader(f, maxLine))).Decode(&l); err != nil {
+	if err := json.NewDecoder(bufio.NewReader(io.LimitReader(f, rowjson.MaxLine))).Decode(&l); err != nil {
 		return ""
 	}
 	return l.Run

@@ -1,4 +1,4 @@
-package jsonfile
+package rowjson
 
 import (
 	"encoding/hex"
@@ -23,12 +23,13 @@ func (h *hexBytes) UnmarshalText(text []byte) error {
 	return err
 }
 
-// stamp is a time in UTC, to the microsecond.
-type stamp time.Time
+// Stamp is a time in UTC, to the microsecond.
+type Stamp time.Time
 
 const stampLayout = "2006-01-02T15:04:05.000000Z"
 
-func (s stamp) MarshalText() ([]byte, error) {
+// MarshalText implements encoding.TextMarshaler.
+func (s Stamp) MarshalText() ([]byte, error) {
 	t := stores.Micro(time.Time(s))
 	if t.Year() < 0 || t.Year() > 9999 {
 		return nil, fmt.Errorf("%w: the year %d", stores.ErrInvalid, t.Year())
@@ -36,27 +37,30 @@ func (s stamp) MarshalText() ([]byte, error) {
 	return t.AppendFormat(nil, stampLayout), nil
 }
 
-func (s *stamp) UnmarshalText(text []byte) error {
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Stamp) UnmarshalText(text []byte) error {
 	t, err := time.Parse(stampLayout, string(text))
-	*s = stamp(t)
+	*s = Stamp(t)
 	return err
 }
 
-// payload is kept as text where it is text, so that it can be read, else in
+// Payload is kept as text where it is text, so that it can be read, else in
 // base64. Both give back every byte.
-type payload struct {
+type Payload struct {
 	Text   string `json:"payload,omitempty"`
 	Base64 []byte `json:"payload64,omitempty"`
 }
 
-func payloadOf(b []byte) payload {
+// PayloadOf is the form of these bytes.
+func PayloadOf(b []byte) Payload {
 	if utf8.Valid(b) {
-		return payload{Text: string(b)}
+		return Payload{Text: string(b)}
 	}
-	return payload{Base64: b}
+	return Payload{Base64: b}
 }
 
-func (p payload) bytes() []byte {
+// Bytes are the payload as it was.
+func (p Payload) Bytes() []byte {
 	switch {
 	case p.Base64 != nil:
 		return p.Base64
@@ -79,8 +83,8 @@ func (r sealRow) seal() stores.Seal {
 	return stores.Seal{Format: r.Format, KeyID: r.KeyID, Prev: r.Prev, MAC: r.MAC}
 }
 
-// text refuses strings that JSON would change without a word.
-func text(values ...string) error {
+// Text refuses strings that JSON would change without a word.
+func Text(values ...string) error {
 	for _, s := range values {
 		if !utf8.ValidString(s) {
 			return fmt.Errorf("%w: %q is not UTF-8", stores.ErrInvalid, s)
