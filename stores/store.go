@@ -155,6 +155,15 @@ type Remover interface {
 	DeleteAt(ctx context.Context, k Key, incarnation string, step int64) error
 }
 
+// Importer takes over whole runs from other stores.
+type Importer interface {
+	// Import writes all rows of a run that is not there, or nothing. ErrConflict
+	// when there is any row of a run of this owner and id, ErrInvalid when the
+	// rows are not one whole run, see [Run.Check]. The rows are kept as they are,
+	// though they may name another store. Head.Open is counted anew.
+	Import(ctx context.Context, r Run) error
+}
+
 // Preparer makes an empty store ready for its first write: tables, and the id
 // that Info reports. It is called by who is about to write, never by attaching.
 type Preparer interface {

@@ -235,7 +235,8 @@ func (w *writing) append(b []byte) error {
 	return err
 }
 
-// settle brings the head file up to date after a commit. A head file that could
+// settle brings the head file up to date after a commit of one line, or of many
+// (l is nil) that end with the one at a place. A head file that could
 // not be written costs readers a look into the journal, and the next commit
 // writes it again.
 func (w *writing) settle(l *rowjson.Line, at ref) {
@@ -248,7 +249,7 @@ func (w *writing) settle(l *rowjson.Line, at ref) {
 		if j.file == nil || !os.SameFile(j.file, info) {
 			j.reset(info)
 		}
-		if j.end == at.at && j.sum == l.After { // else a reader was faster
+		if l != nil && j.end == at.at && j.sum == l.After { // else a reader was faster
 			j.apply(l, at)
 		} else {
 			_ = j.update(f, info) // if it fails, the head is not that of this commit

@@ -98,6 +98,7 @@ func writes(t *testing.T) []write {
 		{"delete", "default", []func(*Store) error{save(p, 0), save(p, 1), record}, func(s *Store) error { return s.Delete(ctx, p.Key) }, func(t *testing.T, s *Store) bool {
 			return !at(p, 1)(t, s)
 		}},
+		{"import", "default", nil, func(s *Store) error { return s.Import(ctx, wholeRun(p)) }, at(p, 1)},
 		{"lease", "default", []func(*Store) error{save(p, 0)}, func(s *Store) error {
 			_, err := s.Acquire(ctx, p.Key, "w", time.Hour, false)
 			return err
@@ -108,6 +109,16 @@ func writes(t *testing.T) []write {
 			}
 			return l != nil
 		}},
+	}
+}
+
+// wholeRun is a run of two steps with a call and an event.
+func wholeRun(p stores.Place) stores.Run {
+	first, second := storetest.Step(p, 0), storetest.Step(p, 1)
+	return stores.Run{
+		Head: second.Head, Checkpoints: []stores.Checkpoint{first.Checkpoint, second.Checkpoint},
+		Calls: []stores.Call{storetest.Record(p, 1, 1)}, Events: []stores.Event{storetest.Event(p, 1)},
+		Graphs: map[string][]byte{"digest": []byte("graph")},
 	}
 }
 

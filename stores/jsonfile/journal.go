@@ -171,8 +171,8 @@ func (j *journal) follows(l *rowjson.Line) error {
 		return errors.New("the first line has no checkpoint")
 	case newest != nil && l.Incarnation != newest.Incarnation:
 		return errors.New("it is of another incarnation")
-	case (l.Checkpoint == nil) != (l.Head == nil):
-		return errors.New("a checkpoint and a head belong together")
+	case l.Checkpoint == nil && l.Head != nil && (newest == nil || l.Head.Step != newest.Step):
+		return fmt.Errorf("its head of step %d is not that of the newest checkpoint", l.Head.Step)
 	}
 	if c := l.Checkpoint; c != nil {
 		switch {

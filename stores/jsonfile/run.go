@@ -95,6 +95,8 @@ func (r *run) verdict(head *headFile) string {
 		return "the file is empty"
 	case r.lines == 0:
 		return "it does not begin with a whole line"
+	case r.newest() != nil && (r.head.Run == "" || r.head.Step != r.newest().Step):
+		return "its newest checkpoint has no head"
 	case head == nil:
 		return ""
 	case head.Journal.Size > r.end:

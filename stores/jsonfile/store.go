@@ -24,6 +24,7 @@ var _ interface {
 	stores.Leaser
 	stores.Preparer
 	stores.Remover
+	stores.Importer
 	stores.Examiner
 	stores.Auditor
 } = (*Store)(nil)

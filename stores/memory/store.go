@@ -22,6 +22,7 @@ var _ interface {
 	stores.Leaser
 	stores.Preparer
 	stores.Remover
+	stores.Importer
 	stores.Examiner
 } = (*Store)(nil)
 

@@ -22,6 +22,8 @@ var (
 	recordScript string
 	//go:embed scripts/delete.lua
 	deleteScript string
+	//go:embed scripts/import.lua
+	importScript string
 	//go:embed scripts/lease.lua
 	leaseScript string
 	//go:embed scripts/sweep.lua
@@ -31,13 +33,14 @@ var (
 )
 
 // scripts are all that change a store. They never change themselves.
-var scripts = struct{ save, record, remove, lease, sweep, prepare *client.Script }{
-	save:    client.NewScript(libScript + logScript + saveScript),
-	record:  client.NewScript(libScript + logScript + recordScript),
-	remove:  client.NewScript(libScript + deleteScript),
-	lease:   client.NewScript(libScript + leaseScript),
-	sweep:   client.NewScript(libScript + sweepScript),
-	prepare: client.NewScript(prepareScript),
+var scripts = struct{ save, record, remove, importRun, lease, sweep, prepare *client.Script }{
+	save:      client.NewScript(libScript + logScript + saveScript),
+	record:    client.NewScript(libScript + logScript + recordScript),
+	remove:    client.NewScript(libScript + deleteScript),
+	importRun: client.NewScript(libScript + logScript + importScript),
+	lease:     client.NewScript(libScript + leaseScript),
+	sweep:     client.NewScript(libScript + sweepScript),
+	prepare:   client.NewScript(prepareScript),
 }
 
 // maxWrite is the size limit of one write: Redis takes no greater value.

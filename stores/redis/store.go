@@ -29,6 +29,7 @@ var _ interface {
 	stores.Leaser
 	stores.Preparer
 	stores.Remover
+	stores.Importer
 	stores.Examiner
 	stores.Auditor
 	stores.Expirer

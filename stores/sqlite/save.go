@@ -51,7 +51,7 @@ func save(t tx, w stores.Save) error {
 		return err
 	}
 	if w.Graph != nil {
-		_, err = t.exec(`INSERT INTO graphs (digest, graph) VALUES (?, ?) ON CONFLICT DO NOTHING`, c.Digest, w.Graph)
+		_, err = t.exec(insertGraph, c.Digest, w.Graph)
 	}
 	return err
 }

@@ -25,6 +25,7 @@ var _ interface {
 	stores.Leaser
 	stores.Preparer
 	stores.Remover
+	stores.Importer
 	stores.Examiner
 } = (*Store)(nil)
 

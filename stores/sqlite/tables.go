@@ -30,6 +30,7 @@ var (
 	insertCheckpoint = insert("checkpoints", checkpointColumns+", payload")
 	insertCall       = insert("calls", callColumns)
 	insertEvent      = insert("events", eventColumns)
+	insertGraph      = insert("graphs", "digest, graph") + " ON CONFLICT DO NOTHING"
 	upsertHead       = upsert(strings.Replace(insert("runs", headColumns), "?, ?)", openCalls+", ?)", 1), headColumns)
 )
 

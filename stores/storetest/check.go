@@ -99,7 +99,7 @@ func (c checker) run(h stores.Head) {
 	}
 	last, err := c.Latest(c.ctx, k)
 	c.must(err)
-	if want := HeadOf(last); h.Place != want.Place || h.Step != want.Step || h.Base != want.Base || h.Segment != want.Segment ||
+	if want := HeadOf(last); h.Key != want.Key || h.Incarnation != want.Incarnation || h.Step != want.Step || h.Base != want.Base || h.Segment != want.Segment ||
 		h.Kind != want.Kind || h.Flow != want.Flow || h.Digest != want.Digest || h.Status != want.Status || h.Identity != want.Identity {
 		c.wrong(k, "head %+v does not sum up the newest checkpoint %+v", h, last)
 	}

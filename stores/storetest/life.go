@@ -29,6 +29,7 @@ func (s *suite) everything(ctx context.Context) map[string]error {
 	note("RecordCall", s.RecordCall(ctx, stores.CallWrite{Call: Record(p, 1, 1)}))
 	note("Delete", s.Delete(ctx, k))
 	note("DeleteAt", s.DeleteAt(ctx, k, p.Incarnation, 0))
+	note("Import", s.Import(ctx, imported(s.place("imported"))))
 	_, err = s.Examine(ctx)
 	note("Examine", err)
 	_, err = s.Latest(ctx, k)

@@ -31,6 +31,7 @@ type All interface {
 	stores.Leaser
 	stores.Preparer
 	stores.Remover
+	stores.Importer
 	stores.Auditor
 	stores.Examiner
 }
@@ -51,6 +52,7 @@ func Run(t *testing.T, h Harness) {
 		{"list", listCases},
 		{"filter", filterCases},
 		{"delete", deleteCases},
+		{"import", importCases},
 		{"examine", examineCases},
 		{"copies", copyCases},
 		{"ids", idCases},
@@ -137,6 +139,8 @@ func missing(s stores.Store) (names string) {
 	note(ok, "Preparer")
 	_, ok = s.(stores.Remover)
 	note(ok, "Remover")
+	_, ok = s.(stores.Importer)
+	note(ok, "Importer")
 	_, ok = s.(stores.Auditor)
 	note(ok, "Auditor")
 	_, ok = s.(stores.Examiner)

@@ -95,3 +95,61 @@ func Unseal(b []byte, v any) (sum string, err error) {
 	}
 	return sum, json.Unmarshal(b, v)
 }
+
+// How much goes into one line of an imported run's logs.
+const (
+	lineRows  = 500
+	lineBytes = 1 << 20
+)
+
+// RunLines are a whole run as a journal: a line for each checkpoint, then its
+// call records, then its events, then its head. Rows that name another store
+// than the ones before them begin a line, since all of a line have one place.
+// After is left to who writes them.
+func RunLines(r stores.Run) []*Line {
+	var lines []*Line
+	for _, c := range r.Checkpoints {
+		l := LineAt(c.Place)
+		l.Checkpoint = CheckpointOf(c)
+		lines = append(lines, l)
+	}
+	var l *Line
+	rows, size := 0, 0
+	room := func(p stores.Place, bytes int) {
+		if l == nil || l.Place() != p || rows >= lineRows || size+bytes > lineBytes {
+			l, rows, size = LineAt(p), 0, 0
+			lines = append(lines, l)
+		}
+		rows, size = rows+1, size+bytes
+	}
+	for _, c := range r.Calls {
+		room(c.Place, len(c.Payload))
+		l.Calls = append(l.Calls, CallOf(c))
+	}
+	for _, e := range r.Events {
+		room(e.Place, len(e.Payload))
+		l.Events = append(l.Events, EventOf(e))
+	}
+	l = LineAt(r.Head.Place)
+	l.Head = HeadOf(r.Head)
+	return append(lines, l)
+}
+
+// SealRun encodes a whole run as a journal, see [RunLines], and says where its
+// last line begins.
+func SealRun(r stores.Run) (journal []byte, last int, err error) {
+	after := ""
+	for _, l := range RunLines(r) {
+		l.After = after
+		if err := l.Check(); err != nil {
+			return nil, 0, err
+		}
+		b, sum, err := Seal(l)
+		if err != nil {
+			return nil, 0, err
+		}
+		last, after = len(journal), sum
+		journal = append(journal, b...)
+	}
+	return journal, last, nil
+}
