@@ -58,6 +58,9 @@ type chain struct {
 	key   stores.Key
 	life  string // incarnation of the run
 
+	origins []origin // where the run was before it was imported, in order
+	foreign bool     // a sound row names a store that it must not name
+
 	created stores.Checkpoint  // the first sound one
 	last    *stores.Checkpoint // newest checkpoint that counts, payload included
 	lastOK  bool
@@ -116,8 +119,9 @@ func (c *chain) judge(record string, h seal.Header, payload []byte, s stores.Sea
 		v, reason = Unreadable, err.Error()
 	case err != nil:
 		v, reason = Forged, "the "+record+" was changed after it was signed: "+err.Error()
-	case h.Store != c.store:
-		v, reason = Forged, fmt.Sprintf("it was signed for another store (%s), this one is %q", h.Store, c.store)
+	case h.Store != c.home(record, h):
+		c.foreign = true
+		v, reason = Forged, fmt.Sprintf("it was signed for another store (%s), this one is %q", h.Store, c.home(record, h))
 	case c.life != "" && h.Incarnation != c.life:
 		v, reason = Forged, "it belongs to another run of this id, which was deleted"
 	}
@@ -165,6 +169,7 @@ func (c *chain) checkpoint(row stores.Checkpoint) bool {
 		c.created = row
 	}
 	if t == sound {
+		c.anchored(row)
 		c.vouch(row)
 		if !c.late {
 			clear(c.macs)

@@ -18,6 +18,7 @@ const (
 	EventDecision  = "operator.decision"
 	EventResolved  = "operator.resolved"
 	EventRecovery  = "operator.recover"
+	EventImport    = "operator.import"
 )
 
 // operatorEvent is the audit entry of an operator's action: who did what, when

@@ -76,7 +76,7 @@ func (r *Runner) session(g *graph, l *loaded, b Checkpoint) (*session, error) {
 		return nil, err
 	}
 	s := &session{
-		turn: make(chan struct{}, 1), r: r, g: g, place: l.last.Place, identity: l.last.Identity, created: l.created.Time,
+		turn: make(chan struct{}, 1), r: r, g: g, place: l.place(), identity: l.last.Identity, created: l.created.Time,
 		step: l.last.Step, base: l.last.Base, segment: l.last.Segment, lastMAC: l.last.MAC,
 		state: state, frontier: b.Frontier, visits: b.Visits, decisions: b.Decisions, supersteps: b.Supersteps, asked: b.Waiting,
 		events: l.events.N, eventMAC: l.events.MAC, replay: replayOf(FoldCalls(l.current())),

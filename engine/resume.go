@@ -275,18 +275,18 @@ func (r *Runner) resolve(ctx context.Context, k stores.Key, res Resolution) erro
 	p.tool.Name, p.tool.Idempotent = c.Tool, c.Idempotent
 	p.body = callBody{Digest: c.Digest, Result: res.Result, NotRun: res.NotRun, By: res.By, Note: res.Note, Event: l.events.N + 1}
 	now := r.clock.now()
-	rows, err := chainCalls(r, l.last.Place, c.Segment, tail.N, tail.MAC, []pendingCall{p}, now)
+	rows, err := chainCalls(r, l.place(), c.Segment, tail.N, tail.MAC, []pendingCall{p}, now)
 	if err != nil {
 		return err
 	}
-	events, err := chainEvents(r, l.last.Place, l.last.Step, l.events.N, l.events.MAC, []newEvent{{EventResolved, operatorEvent{
+	events, err := chainEvents(r, l.place(), l.last.Step, l.events.N, l.events.MAC, []newEvent{{EventResolved, operatorEvent{
 		Action: "resolve", Target: c.ID, By: res.By, Note: res.Note, Plan: res.Version, Segment: c.Segment, Record: rows[0].N,
 	}}}, now)
 	if err != nil {
 		return err
 	}
 	if err := r.store.RecordCall(ctx, stores.CallWrite{Call: rows[0], Events: events}); err != nil {
-		s := &session{r: r, place: l.last.Place, segment: c.Segment}
+		s := &session{r: r, place: l.place(), segment: c.Segment}
 		if !s.logged(ctx, rows[0], err) {
 			return err
 		}

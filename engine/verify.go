@@ -56,7 +56,10 @@ func load(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key)
 		if err != nil {
 			return nil, err
 		}
-		l, err := loadOnce(ctx, s, keys, info.ID, before, k)
+		l, err := loadOnce(ctx, s, keys, info.ID, before, nil, k)
+		if err == nil && l.foreign {
+			l, err = loadImported(ctx, s, l)
+		}
 		if err != nil || len(l.findings) == 0 {
 			return l, err
 		}
@@ -108,8 +111,9 @@ func life(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key)
 	return best, nil
 }
 
-func loadOnce(ctx context.Context, s stores.Store, keys *seal.Keyring, storeID, life string, k stores.Key) (*loaded, error) {
+func loadOnce(ctx context.Context, s stores.Store, keys *seal.Keyring, storeID, life string, origins []origin, k stores.Key) (*loaded, error) {
 	l := &loaded{chain: newChain(keys, storeID, life, k), met: map[string]bool{}}
+	l.imported(origins)
 	if err := l.readCheckpoints(ctx, s); err != nil {
 		return nil, err
 	}

@@ -17,9 +17,10 @@ const (
 	KindCall       Kind = "call"
 	KindEvent      Kind = "event"
 	KindHead       Kind = "head"
+	KindBundle     Kind = "bundle" // the manifest of a bundle of runs
 )
 
-var kinds = []Kind{KindCheckpoint, KindCall, KindEvent, KindHead}
+var kinds = []Kind{KindCheckpoint, KindCall, KindEvent, KindHead, KindBundle}
 
 // Header is everything beside the payload that a signature covers: what the
 // record is, whose it is, and its place. A field that a kind does not have
