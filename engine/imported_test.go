@@ -160,8 +160,10 @@ func TestTamperedImportsShow(t *testing.T) {
 		in   *memory.Store
 		want string
 	}{
-		"no anchor":        {func(r *stores.Run) { r.Events = r.Events[:last] }, b, "checkpoint 0.0 forged: it was signed for another store"},
-		"anchor changed":   {func(r *stores.Run) { r.Events[last].Payload = []byte(strings.Replace(string(r.Events[last].Payload), "olga", "eve!", 1)) }, b, fmt.Sprintf("event 1.%d forged: the event was changed", last+1)},
+		"no anchor": {func(r *stores.Run) { r.Events = r.Events[:last] }, b, "checkpoint 0.0 forged: it was signed for another store"},
+		"anchor changed": {func(r *stores.Run) {
+			r.Events[last].Payload = []byte(strings.Replace(string(r.Events[last].Payload), "olga", "eve!", 1))
+		}, b, fmt.Sprintf("event 1.%d forged: the event was changed", last+1)},
 		"in another store": {func(*stores.Run) {}, c, "signed for another store"},
 		"call cut off":     {func(r *stores.Run) { r.Calls = r.Calls[:len(r.Calls)-1] }, b, fmt.Sprintf("call record %d of segment 1 is missing", len(sound.Calls))},
 		"call changed":     {func(r *stores.Run) { r.Calls[0].Payload = []byte("{}") }, b, "call 0.1 forged"},

@@ -4,7 +4,7 @@
 // checks a signature: what is signed is what comes back, byte for byte. The
 // core protocol is [Store]; everything else is an optional capability, a small
 // interface that is found by type assertion ([Lister], [Historian],
-// [EventLog], [Grapher], [Watcher], [Leaser], [Remover], [Importer], [Auditor],
+// [EventLog], [Grapher], [Watcher], [Leaser], [Remover], [Importer], [Copy], [Auditor],
 // [Examiner], [Expirer]).
 //
 // Rules that every native store keeps and the suite in storetest checks:

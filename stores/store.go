@@ -164,6 +164,25 @@ type Importer interface {
 	Import(ctx context.Context, r Run) error
 }
 
+// Copy is a store that is a signed copy of runs of another one: a bundle.
+type Copy interface {
+	// Manifest returns what the copy says of itself.
+	Manifest(ctx context.Context) (Manifest, error)
+}
+
+// Manifest says what a bundle holds. Its Seal covers Store, Runs, Created and
+// the exact bytes of Payload; Prev is empty.
+type Manifest struct {
+	Store   string    // id of the store that the runs were copied from
+	Created time.Time // when
+	Runs    int64     // how many it names
+	By      string
+	Note    string
+	Payload []byte // the manifest as it is stored
+	Seal
+	Bad string // why the manifest cannot be relied on, "" for a sound one
+}
+
 // Preparer makes an empty store ready for its first write: tables, and the id
 // that Info reports. It is called by who is about to write, never by attaching.
 type Preparer interface {

@@ -9,12 +9,14 @@ import (
 	"github.com/flowtui/flowtui/stores"
 )
 
-// hexBytes are bytes in hexadecimal.
-type hexBytes []byte
+// HexBytes are bytes in hexadecimal.
+type HexBytes []byte
 
-func (h hexBytes) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h), nil }
+// MarshalText implements encoding.TextMarshaler.
+func (h HexBytes) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h), nil }
 
-func (h *hexBytes) UnmarshalText(text []byte) error {
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (h *HexBytes) UnmarshalText(text []byte) error {
 	if *h = nil; len(text) == 0 {
 		return nil
 	}
@@ -73,8 +75,8 @@ func (p Payload) Bytes() []byte {
 type sealRow struct {
 	Format int      `json:"format"`
 	KeyID  string   `json:"key_id"`
-	Prev   hexBytes `json:"prev"`
-	MAC    hexBytes `json:"mac"`
+	Prev   HexBytes `json:"prev"`
+	MAC    HexBytes `json:"mac"`
 }
 
 func sealOf(s stores.Seal) sealRow { return sealRow{s.Format, s.KeyID, s.Prev, s.MAC} }
