@@ -32,12 +32,12 @@ func importRun(t tx, r stores.Run) error {
 		return fmt.Errorf("%w: there are rows of a run of this id already", stores.ErrConflict)
 	}
 	for _, c := range r.Checkpoints {
-		if err := t.insert(insertCheckpoint, checkpointArgs(c)...); err != nil {
+		if err := addCheckpoint(t, c); err != nil {
 			return err
 		}
 	}
 	for _, c := range r.Calls {
-		if err := t.insert(insertCall, callArgs(c)...); err != nil {
+		if err := addCall(t, c); err != nil {
 			return err
 		}
 	}
@@ -49,5 +49,5 @@ func importRun(t tx, r stores.Run) error {
 			return err
 		}
 	}
-	return t.insert(upsertHead, headArgs(r.Head)...)
+	return putHead(t, r.Head, nil, nil)
 }
