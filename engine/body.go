@@ -75,6 +75,7 @@ type Waiting struct {
 	Key     string          `json:"key,omitempty"`
 	Prompt  string          `json:"prompt,omitempty"`
 	Choices []string        `json:"choices,omitempty"`
+	Want    *Want           `json:"want,omitempty"`
 	Since   time.Time       `json:"since"`
 }
 
@@ -91,6 +92,7 @@ const (
 type Decision struct {
 	Type   string          `json:"type"`
 	ID     string          `json:"id"`
+	Key    string          `json:"key,omitempty"`    // of an answered interrupt
 	Tool   string          `json:"tool,omitempty"`   // of an approval
 	Asked  int64           `json:"asked"`            // step of the paused checkpoint
 	Base   int64           `json:"base"`             // superstep that asked

@@ -17,6 +17,11 @@
 // it on with an approval, a denial or an answer. [Runner.RunToolLoop] lets a
 // model call the tools.
 //
+// [Runner.Execute] starts a run or brings the one of the same id on, with
+// answers by key. [Flow.InterruptLoop] asks until an answer passes its
+// [Strategy], [Flow.Loop] repeats steps until one is accepted, and a
+// [Flow.Conversation] goes on by messages: [Runner.Turn].
+//
 // # Recover it
 //
 // A worker calls [Runner.RecoverAll] when it starts, or [Runner.Recover] for

@@ -21,6 +21,10 @@ var (
 	// ErrUnavailable says that something the run needs cannot be reached now,
 	// like a model. It is a fact of the moment: the run stays recoverable.
 	ErrUnavailable = errors.New("not available now")
+	// ErrHeld says that a node failed and that the run can go on at it.
+	ErrHeld = errors.New("a node failed, the run was not ended")
+	// ErrTurn says that a turn of a conversation failed; the next one may work.
+	ErrTurn = errors.New("the turn failed")
 )
 
 // Error is an error about one run. Its text says what happened and what to do next.

@@ -19,6 +19,7 @@ const (
 	EventResolved  = "operator.resolved"
 	EventRecovery  = "operator.recover"
 	EventImport    = "operator.import"
+	EventHeld      = "run.held" // node, message: see Flow.HoldOnError
 )
 
 // operatorEvent is the audit entry of an operator's action: who did what, when

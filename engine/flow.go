@@ -54,6 +54,10 @@ type Flow struct {
 	initial  State
 	typed    *stateType // nil: any JSON object
 	maxSteps int64
+	after    []string // what the builder's next step follows
+	again    string   // where a loop of the builder goes back to
+	talk     *Conversation
+	holds    bool
 	errs     []error
 }
 

@@ -207,7 +207,7 @@ func exitsOf(edges []edge) map[string]exits {
 	return out
 }
 
-func (g *graph) hasErrorEdge(id string) bool { return len(g.exits[id].onError) > 0 }
+func (g *graph) hasErrorEdge(id string) bool { return g.talks(id) || len(g.exits[id].onError) > 0 }
 
 // sorted puts node ids into the flow's order, each once.
 func (g *graph) sorted(ids []string) []string {

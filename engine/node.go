@@ -42,6 +42,9 @@ type Interrupt struct {
 	Key     string
 	Prompt  func(State) (string, error)
 	Choices []string // offered answers; empty for a free one
+	// Want is shown to who answers, who can then be told before the answer is
+	// sent that it would not pass. [Flow.Ask] sets it; nothing is refused by it.
+	Want *Want
 }
 
 // Type is "interrupt".
@@ -56,7 +59,7 @@ func (i Interrupt) Run(ctx context.Context, s State) (State, error) {
 			return nil, fmt.Errorf("prompt of %q: %w", i.Key, err)
 		}
 	}
-	raw, err := Ask(ctx, Question{Key: i.Key, Prompt: prompt, Choices: i.Choices})
+	raw, err := Ask(ctx, Question{Key: i.Key, Prompt: prompt, Choices: i.Choices, Want: i.Want})
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +75,7 @@ type Question struct {
 	Key     string   `json:"key"`
 	Prompt  string   `json:"prompt"`
 	Choices []string `json:"choices,omitempty"`
+	Want    *Want    `json:"want,omitempty"` // what passes, as far as it can be told
 }
 
 // CallTool makes a logged tool call from a node's code. A call that finished

@@ -200,7 +200,7 @@ func (n *nodeState) ask(q Question) (json.RawMessage, error) {
 			return d.Value, nil
 		}
 	}
-	n.waiting = append(n.waiting, Waiting{Type: WaitInterrupt, ID: id, Node: n.id, Key: q.Key, Prompt: q.Prompt, Choices: q.Choices, Digest: digest(asked)})
+	n.waiting = append(n.waiting, Waiting{Type: WaitInterrupt, ID: id, Node: n.id, Key: q.Key, Prompt: q.Prompt, Choices: q.Choices, Want: q.Want, Digest: digest(asked)})
 	return nil, errPaused
 }
 

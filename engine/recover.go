@@ -157,7 +157,11 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	}
 	s.log = nil
 	s.notes.rerun = ids(rerun)
-	return s, s.lookAgain(ctx, mayRerun)
+	if err := s.lookAgain(ctx, mayRerun); err != nil {
+		return nil, err
+	}
+	s.retry(b)
+	return s, nil
 }
 
 // lookAgain reads the call log as it was when the old worker was cut off.

@@ -102,7 +102,7 @@ func (r *Runner) decide(ctx context.Context, k stores.Key, ds []Decide, g *graph
 		}
 		s.decisions = slices.DeleteFunc(s.decisions, func(o Decision) bool { return o.ID == w.ID }) // the newest word is the only one
 		s.decisions = append(s.decisions, Decision{
-			Type: d.Type, ID: w.ID, Tool: w.Tool, Asked: l.last.Step, Base: l.last.Base, Digest: w.Digest, Value: d.Value, By: d.By, Note: d.Note, Time: r.clock.now(),
+			Type: d.Type, ID: w.ID, Key: w.Key, Tool: w.Tool, Asked: l.last.Step, Base: l.last.Base, Digest: w.Digest, Value: d.Value, By: d.By, Note: d.Note, Time: r.clock.now(),
 		})
 		q.events = append(q.events, newEvent{EventDecision, operatorEvent{Action: d.Type, Target: w.ID, By: d.By, Note: d.Note, Plan: d.Version}})
 		rest = slices.DeleteFunc(rest, func(o Waiting) bool { return o.ID == w.ID })

@@ -59,6 +59,7 @@ type saveRequest struct {
 	nodes   []NodeRun
 	pending []pendingCall
 	events  []newEvent
+	held    error // the save is the last thing that this worker does, and why
 }
 
 // newEvent is an event before it has a place in the log.

@@ -27,6 +27,9 @@ func (s *session) drive(ctx context.Context) (Result, error) {
 			return s.cutShort(err)
 		}
 		s.replay, s.asked = nil, nil
+		if q.held != nil {
+			return s.cutShort(q.held)
+		}
 		if q.status != stores.StatusRunning {
 			return s.result(q.status, q), nil
 		}
@@ -168,6 +171,9 @@ func (s *session) failed(outcomes []outcome) (saveRequest, bool) {
 }
 
 func (s *session) fail(nodes []NodeRun, f Failure) saveRequest {
+	if s.g.holds && f.Node != "" && f.Denied == nil {
+		return s.hold(nodes, f)
+	}
 	s.frontier, s.decisions = nil, nil
 	return saveRequest{status: stores.StatusFailed, base: s.step + 1, failure: &f, nodes: nodes}
 }
@@ -230,6 +236,7 @@ func (s *session) finished(outcomes []outcome) saveRequest {
 	state := merge(s.state, s.g.reducers, updates)
 	s.text.forget(updates)
 	next, err := s.g.next(state, s.frontier, failed)
+	next, err = s.endTurn(state, next, err)
 	s.supersteps++
 	if err != nil {
 		return s.fail(runs(outcomes), Failure{Message: validText(err.Error())})

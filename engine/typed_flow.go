@@ -182,7 +182,7 @@ func (f *Flow) checkState() error {
 		}
 	}
 	failure := State{"error": map[string]any{"node": "", "message": ""}}
-	if err := f.typed.holds(failure); err != nil && slices.ContainsFunc(f.edges, func(e edge) bool { return e.onError }) {
+	if err := f.typed.holds(failure); err != nil && (f.talk != nil || slices.ContainsFunc(f.edges, func(e edge) bool { return e.onError })) {
 		return errors.Join(fmt.Errorf("flow %q: an error edge puts what failed into the state's error, which %s cannot hold", f.name, f.typed.typ), err)
 	}
 	return nil

@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/flowtui/flowtui/engine/model"
+)
+
+// Conversation makes a flow a conversation: where a run would end, it waits for
+// the next message instead, and starts over at the entry with it.
+type Conversation struct {
+	Messages  string   // key of the list of messages; "" is "messages"
+	Transient []string // keys that are set to "" at the start of every turn but the first
+}
+
+// Conversation makes the flow a conversation, see [Runner.Turn]; its entry must
+// be there already. The node "turn" is added, which waits for the next message as an interrupt does, under
+// the key "message". A node that fails without an error edge ends its turn, not
+// the run: the state's error says why until the next turn starts.
+func (f *Flow) Conversation(c Conversation) *Flow {
+	if c.Messages == "" {
+		c.Messages = "messages"
+	}
+	if slices.Contains(c.Transient, c.Messages) {
+		f.fail("the messages of a conversation cannot be transient")
+	}
+	if f.talk != nil {
+		f.fail("it is made a conversation twice")
+		return f
+	}
+	if len(f.nodes) == 0 {
+		f.fail("a conversation needs its first node before it is made one")
+		return f
+	}
+	if f.entry == "" {
+		f.entry = f.nodes[0].id
+	}
+	f.talk = &c
+	if f.reducers[c.Messages] == "" {
+		f.reducers[c.Messages] = Append
+	}
+	return f.Node(turnNode, turn{c}).Edge(turnNode, f.entry)
+}
+
+const (
+	turnNode = "turn"    // waits for the next message
+	turnKey  = "message" // under which it asks
+	errorKey = "error"   // of the state: what failed
+)
+
+// turn waits for the next message of a conversation.
+type turn struct{ c Conversation }
+
+// Type is "turn".
+func (turn) Type() string { return "turn" }
+
+// Run puts the message into the conversation and clears what lives for a turn.
+// The question shows the reply that the message is an answer to.
+func (t turn) Run(ctx context.Context, s State) (State, error) {
+	reply, err := lastReply(s, t.c.Messages)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := Ask(ctx, Question{Key: turnKey, Prompt: reply})
+	if err != nil {
+		return nil, err
+	}
+	said, err := messageValues([]model.Message{{Role: model.User, Content: resultText(raw)}})
+	if err != nil {
+		return nil, err
+	}
+	update := State{t.c.Messages: grown(ctx, s, t.c.Messages, said)}
+	for _, key := range t.c.Transient {
+		update[key] = ""
+	}
+	if _, failed := s[errorKey]; failed {
+		update[errorKey] = nil
+	}
+	return update, nil
+}
+
+// lastReply is the newest message of the assistant, "" when there is none.
+func lastReply(s State, key string) (string, error) {
+	list, _ := s[key].([]any)
+	for _, v := range slices.Backward(list) {
+		m, ok := v.(map[string]any)
+		if !ok || m["role"] != string(model.Assistant) {
+			continue
+		}
+		switch text := m["content"].(type) {
+		case nil:
+			return "", nil
+		case string:
+			return text, nil
+		}
+		return "", fmt.Errorf("the newest reply in %q is no text", key)
+	}
+	return "", nil
+}
+
+// talks reports whether a node's failure ends its turn only.
+func (g *graph) talks(node string) bool { return g.talk != nil && node != turnNode }
+
+// endTurn lets a conversation wait for the next message where a run would end,
+// also by a condition that fails. Each turn has the limit of supersteps anew.
+func (s *session) endTurn(state State, next []string, err error) ([]string, error) {
+	if s.g.talk == nil {
+		return next, err
+	}
+	if slices.Contains(s.frontier, turnNode) {
+		s.supersteps = 0
+	}
+	if err != nil {
+		state[errorKey] = map[string]any{"node": "", "message": validText(err.Error())}
+		next = nil
+	}
+	if len(next) == 0 {
+		next = []string{turnNode}
+	}
+	return next, nil
+}

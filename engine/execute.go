@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/flowtui/flowtui/stores"
+)
+
+// Execution asks [Runner.Execute] for a run.
+type Execution struct {
+	Key      stores.Key // an empty owner is the default owner; an empty run id is made up, for a new run
+	State    State      // of a new run; nil: the flow's initial state. The saved state of a run wins over it
+	Identity stores.Identity
+	// Resume are answers by the keys of the interrupts that the run is paused
+	// for. They are stored together or not at all.
+	Resume map[string]any
+	By     string // who answers; "" is the identity's user, else the owner
+}
+
+// Execute starts a run, or brings the one of the same id on from where it was
+// saved: after a crash it is recovered, and one that is paused gets the answers
+// in Resume. Without answers a paused run is given back as it is, and one that
+// has ended always is; answers that nothing waits for are an error. A node's
+// error is [ErrHeld], as after [Flow.HoldOnError]: Execute with the same id goes
+// on at that node. See the reference on durable execution.
+func (r *Runner) Execute(ctx context.Context, f *Flow, e Execution) (Result, error) {
+	held := *f
+	held.holds = true
+	f = &held
+	if e.Key.Owner == "" {
+		e.Key.Owner = stores.DefaultOwner
+	}
+	if err := f.Check(); err != nil {
+		return Result{}, err
+	}
+	var last stores.Checkpoint
+	err := stores.ErrNotFound
+	if e.Key.Run != "" {
+		last, err = r.store.Latest(ctx, e.Key)
+	}
+	switch {
+	case errors.Is(err, stores.ErrNotFound) && len(e.Resume) > 0:
+		return Result{}, notFound(e.Key)
+	case errors.Is(err, stores.ErrNotFound):
+		return r.Run(ctx, f, Start{Key: e.Key, State: e.State, Identity: e.Identity})
+	case err != nil:
+		return Result{}, err
+	case last.Status == stores.StatusPaused && len(e.Resume) > 0:
+		ds, err := e.decisions()
+		if err != nil {
+			return Result{}, err
+		}
+		return r.resume(ctx, f, e.Key, ds)
+	}
+	return r.goOn(ctx, f, e)
+}
+
+// goOn brings on a run that waits for no answer of this execution.
+func (r *Runner) goOn(ctx context.Context, f *Flow, e Execution) (Result, error) {
+	l, b, err := r.open(ctx, e.Key)
+	if err != nil {
+		return Result{}, err
+	}
+	if f.name != l.last.Flow {
+		return Result{}, conflict(e.Key, "", "it belongs to flow %q, not %q", l.last.Flow, f.name)
+	}
+	if err := r.unasked(ctx, l, b, e); err != nil {
+		return Result{}, err
+	}
+	if !l.last.Status.Final() {
+		return r.Recover(ctx, f, e.Key, RecoverOptions{Identity: e.Identity})
+	}
+	if err := allowed(e.Identity, l.last); err != nil {
+		return Result{}, err
+	}
+	res, err := pausedResult(l, b)
+	res.Status = l.last.Status
+	if b.Error != nil {
+		res.Error, res.Denied = b.Error.Message, b.Error.Denied
+	}
+	return res, err
+}
+
+// unasked refuses answers to a run that does not wait, unless they are the ones
+// that it has stored: who did not learn that may ask again.
+func (r *Runner) unasked(ctx context.Context, l *loaded, b Checkpoint, e Execution) error {
+	if len(e.Resume) == 0 {
+		return nil
+	}
+	ds, err := e.decisions()
+	if err != nil {
+		return err
+	}
+	for _, d := range ds {
+		stored := slices.ContainsFunc(b.Decisions, func(o Decision) bool {
+			return o.Type == DecideAnswer && o.By == d.By && o.Key == d.ID && string(o.Value) == string(d.Value)
+		})
+		if !stored || l.last.Status != stores.StatusRunning {
+			d.ID = "" // whoever answered last
+			return r.lost(ctx, l, d, "it waits for no answer: it is %s at step %d", l.last.Status, l.last.Step)
+		}
+	}
+	return nil
+}
+
+// decisions are the answers of Resume.
+func (e Execution) decisions() ([]Decide, error) {
+	var ds []Decide
+	for _, key := range slices.Sorted(maps.Keys(e.Resume)) {
+		value, err := Seal(e.Resume[key])
+		if err != nil {
+			return nil, &Error{Class: ErrInvalid, Key: e.Key, Reason: fmt.Sprintf("the answer to %q cannot be kept", key), Err: err}
+		}
+		ds = append(ds, Decide{Type: DecideAnswer, ID: key, Value: value, By: answerer(e.By, e.Identity, e.Key), Identity: e.Identity})
+	}
+	return ds, nil
+}
+
+func answerer(by string, id stores.Identity, k stores.Key) string {
+	return cmp.Or(by, id.User, k.Owner)
+}
+
+// HoldOnError lets the error of a node stop the worker instead of ending the
+// run as failed: the call that ran it returns [ErrHeld], and whoever brings the
+// run on later goes on at that node, where calls that failed run again and those
+// that succeeded replay. Error edges come first, and a denied call ends the run
+// all the same.
+func (f *Flow) HoldOnError() *Flow {
+	f.holds = true
+	return f
+}
+
+// hold keeps the superstep open after a node's error, and says so in the log.
+func (s *session) hold(nodes []NodeRun, f Failure) saveRequest {
+	return saveRequest{
+		status: stores.StatusRunning, base: s.base, nodes: nodes,
+		events: []newEvent{{EventHeld, map[string]any{"node": f.Node, "message": f.Message}}},
+		held: &Error{
+			Class: ErrHeld, Key: s.place.Key, Reason: fmt.Sprintf("node %q failed: %s", f.Node, f.Message),
+			Hint: "mend what is wrong, then run it again with the same id: it goes on at this node",
+		},
+	}
+}
+
+// retry lets the failed calls of a superstep that was held run again: whoever
+// brings it on wants another try, and the same error would replay for ever.
+func (s *session) retry(b Checkpoint) {
+	if !s.g.holds || !slices.ContainsFunc(b.Nodes, func(n NodeRun) bool { return n.Error != "" }) {
+		return
+	}
+	maps.DeleteFunc(s.replay, func(_ callKey, c CallInfo) bool { return c.Failed && c.Denied == nil })
+}
+
+// Runs are the ids of an owner's runs, sorted: those of every owner with
+// [stores.AnyOwner] would not tell whose they are, so that is refused.
+func Runs(ctx context.Context, s stores.Store, owner string) ([]string, error) {
+	if owner == stores.AnyOwner {
+		return nil, &Error{Class: ErrInvalid, Reason: "run ids without their owners are not unique", Hint: "name one owner"}
+	}
+	lister, ok := s.(stores.Lister)
+	if !ok {
+		return nil, &Error{Class: ErrRefused, Reason: "the store cannot list the runs of an owner"}
+	}
+	runs := []string{}
+	q := stores.Query{Filter: stores.Filter{Owner: owner}, Limit: 1000}
+	for {
+		page, err := lister.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range page.Heads {
+			runs = append(runs, h.Run)
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			break
+		}
+	}
+	slices.Sort(runs)
+	return slices.Compact(runs), nil
+}

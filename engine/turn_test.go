@@ -1,0 +1,267 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/model"
+	"github.com/flowtui/flowtui/engine/tool"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// echo answers with the number of messages so far and the newest one.
+func echo(req model.Request) string {
+	return fmt.Sprintf("%d: %s", len(req.Messages), req.Messages[len(req.Messages)-1].Content)
+}
+
+// renovation is a conversation that asks before it answers, when it is told to plan.
+func renovation() *engine.Flow {
+	says := func(word string) engine.Condition {
+		return engine.Condition{Text: "the message has " + word, Test: func(s engine.State) (bool, error) {
+			talk, err := engine.Messages(s, "messages")
+			return err == nil && strings.Contains(talk[len(talk)-1].Content, word), err
+		}}
+	}
+	return engine.NewFlow("renovation").
+		Step("read", put("read", true)).
+		Node("approve", engine.Interrupt{Key: "approved", Prompt: engine.Text("Plan it?"), Choices: []string{"yes", "no"}}).
+		Node("break", engine.NodeFunc(func(context.Context, engine.State) (engine.State, error) { return nil, errors.New("it broke") })).
+		Node("reply", engine.LLM{Model: modelFunc(echo), Messages: "messages", Into: "answer"}).
+		Node("nothing", engine.NodeFunc(nothing)).
+		When("read", says("plan"), "approve").When("read", says("break"), "break").When("read", says("hush"), "nothing").When("read", says("?"), "reply").
+		Edge("approve", "reply").
+		Conversation(engine.Conversation{Transient: []string{"answer", "approved"}})
+}
+
+func turnOf(message string) engine.Turn {
+	return engine.Turn{Key: stores.Key{Owner: "alice", Run: "chat-1"}, Message: message}
+}
+
+func TestTurns(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		r := runner(t, s, nil)
+		first := turnOf("how big?")
+		first.Initial = func() (engine.State, error) {
+			return engine.State{"task": "bath", "messages": []any{"replaced"}}, nil
+		}
+		res, err := r.Turn(ctx, renovation(), first)
+		if err != nil || res.SessionID != "chat-1" || res.Owner != "alice" || res.Waiting || res.Reply != "1: how big?" || res.State["task"] != "bath" || res.State["answer"] != "1: how big?" {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		// The second turn pauses on an interrupt, which is no error.
+		first.Message = "plan it"
+		res, err = r.Turn(ctx, renovation(), first)
+		if err != nil || !res.Waiting || res.Prompt != "Plan it?" || res.Key != "approved" || len(res.Choices) != 2 || res.State != nil || res.Reply != "1: how big?" {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		if _, b := latestOf(t, s, "alice"); !strings.Contains(string(b.State), `"answer":""`) {
+			t.Errorf("transient keys are cleared at the start of a turn: %s", b.State)
+		}
+		if _, err := r.Turn(ctx, renovation(), turnOf("maybe")); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), "choices") {
+			t.Errorf("no choice: %v", err)
+		}
+		res, err = r.Turn(ctx, renovation(), turnOf("yes"))
+		if err != nil || res.Waiting || res.Reply != "3: plan it" || res.State["approved"] != "yes" {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		// A turn without a reply of its own tells the latest one.
+		if res, err = r.Turn(ctx, renovation(), turnOf("hush")); err != nil || res.Reply != "3: plan it" || res.State["approved"] != "" {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		talk, err := engine.Messages(res.State, "messages")
+		var got []string
+		for _, m := range talk {
+			got = append(got, string(m.Role)+" "+m.Content)
+		}
+		want := []string{"user how big?", "assistant 1: how big?", "user plan it", "assistant 3: plan it", "user hush"}
+		if d := cmp.Diff(want, got); err != nil || d != "" {
+			t.Errorf("%v %s", err, d)
+		}
+		if got, err := engine.Runs(ctx, s, "alice"); err != nil || len(got) != 1 {
+			t.Errorf("%q, %v", got, err)
+		}
+		report, err := engine.Verify(ctx, s, testKeys(t), stores.Key{Owner: "alice", Run: "chat-1"})
+		if err != nil || report.Verdict != engine.Verified {
+			t.Errorf("%+v, %v", report, err)
+		}
+	})
+}
+
+func latestOf(t *testing.T, s full, owner string) (stores.Checkpoint, engine.Checkpoint) {
+	t.Helper()
+	c, err := s.Latest(ctx, stores.Key{Owner: owner, Run: "chat-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := engine.DecodeCheckpoint(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, b
+}
+
+// The same session id under two owners are two sessions.
+func TestTurnsOfTwoOwners(t *testing.T) {
+	s := newStore()
+	r := runner(t, s, nil)
+	for _, owner := range []string{"alice", "bob"} {
+		for n := range 2 {
+			turn := turnOf("what?")
+			turn.Key.Owner = owner
+			res, err := r.Turn(ctx, renovation(), turn)
+			if want := fmt.Sprintf("%d: what?", 2*n+1); err != nil || res.Reply != want || res.Owner != owner {
+				t.Errorf("%s: %+v, %v", owner, res, err)
+			}
+		}
+	}
+}
+
+// A turn that fails leaves the session usable: the next message starts a new one.
+func TestTurnThatFails(t *testing.T) {
+	s := newStore()
+	r := runner(t, s, nil)
+	res, err := r.Turn(ctx, renovation(), turnOf("break"))
+	if !errors.Is(err, engine.ErrTurn) || !strings.Contains(err.Error(), `failed at "break": it broke`) || res.Waiting || res.Question != "turn#1" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	res, err = r.Turn(ctx, renovation(), turnOf("and now?"))
+	if err != nil || res.Reply != "2: and now?" || res.State["error"] != nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+	f := engine.NewFlow("bad").Step("a", put("a", 1)).Step("b", put("b", 1)).
+		When("b", engine.Condition{Text: "broken", Test: func(engine.State) (bool, error) { return false, errors.New("no such thing") }}, "a").
+		Conversation(engine.Conversation{})
+	turn := turnOf("x")
+	turn.Key.Run = "chat-2"
+	if _, err := r.Turn(ctx, f, turn); !errors.Is(err, engine.ErrTurn) || !strings.Contains(err.Error(), "no such thing") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTurnRefusals(t *testing.T) {
+	s := newStore()
+	w := newWorld()
+	r := runner(t, s, tool.NewRegistry(w.tool("pay", needsOK)))
+	if _, err := r.Turn(ctx, approval(), turnOf("x")); !errors.Is(err, engine.ErrFlow) || !strings.Contains(err.Error(), "no conversation") {
+		t.Errorf("a flow that is none: %v", err)
+	}
+	stale := turnOf("x")
+	stale.Question = "turn#1"
+	if _, err := r.Turn(ctx, renovation(), stale); !errors.Is(err, engine.ErrCheckpointNotFound) {
+		t.Errorf("an answer to no session: %v", err)
+	}
+	many := three().Conversation(engine.Conversation{})
+	res, err := r.Turn(ctx, many, turnOf("x"))
+	if err != nil || !res.Waiting || len(res.Open) != 3 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if _, err := r.Turn(ctx, many, turnOf("yes")); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), "a#1 (a), b#1 (b), c#1 (c)") {
+		t.Errorf("several questions are listed: %v", err)
+	}
+	for i, id := range []string{"b#1", "a#1", "c#1"} {
+		named := turnOf("yes")
+		named.Question = id
+		if res, err = r.Turn(ctx, many, named); err != nil || len(res.Open) != 2-i {
+			t.Fatalf("%s: %+v, %v", id, res, err)
+		}
+	}
+	if res.State["a"] != "yes" || res.Question != "turn#1" {
+		t.Errorf("%+v", res)
+	}
+	if _, err := r.Turn(ctx, renovation(), turnOf("x")); !errors.Is(err, engine.ErrCheckpointConflict) || !strings.Contains(err.Error(), `belongs to flow "three"`) {
+		t.Errorf("another flow's session: %v", err)
+	}
+	pays := engine.NewFlow("pays").Step("pay", engine.Call{Tool: "pay"}).Conversation(engine.Conversation{})
+	turn := turnOf("x")
+	turn.Key.Run = "chat-2"
+	if res, err = r.Turn(ctx, pays, turn); err != nil || !res.Waiting || len(res.Open) != 1 || res.Key != "" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if _, err := r.Turn(ctx, pays, turn); !errors.Is(err, engine.ErrCheckpointConflict) || !strings.Contains(err.Error(), "approval") {
+		t.Errorf("an approval is not given by a message: %v", err)
+	}
+	if _, err := r.Resume(ctx, pays, turn.Key, engine.Decide{Type: engine.DecideAnswer, ID: "message", Value: json.RawMessage(`5`), By: "ana"}); !errors.Is(err, engine.ErrCheckpointConflict) {
+		t.Errorf("no message is waited for: %v", err)
+	}
+}
+
+// What was sent as an answer around Turn and is no text is said as JSON.
+func TestTurnTakesAnyAnswer(t *testing.T) {
+	s := newStore()
+	r := runner(t, s, nil)
+	if _, err := r.Turn(ctx, renovation(), turnOf("hush")); err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Resume(ctx, renovation(), turnOf("").Key, engine.Decide{Type: engine.DecideAnswer, Value: json.RawMessage(`["?"]`), By: "ana"})
+	if err != nil || res.State["answer"] != `2: ["?"]` {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// Two messages to the same question: one wins, the other is refused and learns
+// who won; the question that opened meanwhile stays open.
+func TestScenario17Turns(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		r := runner(t, s, nil)
+		if _, err := r.Turn(ctx, renovation(), turnOf("plan it")); err != nil {
+			t.Fatal(err)
+		}
+		answer := turnOf("yes")
+		answer.Question, answer.By = "approve#1", "op1"
+		res, err := r.Turn(ctx, renovation(), answer)
+		if err != nil || res.Question != "turn#1" {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		answer.By = "op2"
+		if _, err := r.Turn(ctx, renovation(), answer); !errors.Is(err, engine.ErrCheckpointConflict) || !strings.Contains(err.Error(), "op1 answered approve#1") {
+			t.Errorf("a late answer: %v", err)
+		}
+		if _, b := latestOf(t, s, "alice"); len(b.Waiting) != 1 || b.Waiting[0].ID != "turn#1" || strings.Contains(string(b.State), "op2") {
+			t.Errorf("the next question took it: %+v", b.Waiting)
+		}
+	})
+}
+
+func TestStreamTurn(t *testing.T) {
+	s := newStore()
+	r := runner(t, s, nil)
+	stream := func(turn engine.Turn) (got []string, err error) {
+		for e, err := range r.StreamTurn(ctx, renovation(), turn) {
+			if err != nil {
+				return got, err
+			}
+			if e.Type == engine.EventInterrupt || e.Type == engine.EventReply {
+				got = append(got, e.Type+" "+string(e.Data))
+			} else {
+				got = append(got, e.Type)
+			}
+		}
+		return got, nil
+	}
+	got, err := stream(turnOf("plan it"))
+	want := []string{"checkpoint.saved", "checkpoint.saved", "checkpoint.saved", "run.waiting", `interrupt {"choices":["yes","no"],"key":"approved","prompt":"Plan it?"}`}
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Errorf("%v %s", err, d)
+	}
+	got, err = stream(turnOf("yes"))
+	if err != nil || got[len(got)-1] != `reply {"reply":"1: plan it"}` || got[1] != "operator.decision" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err = stream(turnOf("break")); !errors.Is(err, engine.ErrTurn) || len(got) == 0 {
+		t.Errorf("%q, %v", got, err)
+	}
+	for range r.StreamTurn(ctx, renovation(), turnOf("is it over?")) {
+		break // the worker is stopped, the run can go on
+	}
+	res, err := r.Turn(ctx, renovation(), turnOf("are you there?"))
+	if err != nil || !strings.HasSuffix(res.Reply, "are you there?") {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
