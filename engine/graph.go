@@ -24,6 +24,7 @@ type TopologyNode struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
 	Tool string `json:"tool,omitempty"` // of a call
+	Flow string `json:"flow,omitempty"` // digest of the flow that a container runs
 }
 
 // TopologyEdge is one edge, in the order in which edges are tried.
@@ -101,6 +102,7 @@ func (f *Flow) compile() (*graph, error) {
 	if err := f.checkState(); err != nil {
 		errs = append(errs, err)
 	}
+	errs = append(errs, f.checkContainers()...)
 	if len(errs) > 0 {
 		return nil, &Error{Class: ErrFlow, Reason: errors.Join(errs...).Error()}
 	}
@@ -129,6 +131,9 @@ func (g *graph) shape() Topology {
 		tn := TopologyNode{ID: n.id, Type: n.node.Type()}
 		if c, ok := n.node.(Call); ok {
 			tn.Tool = c.Tool
+		}
+		if c, ok := n.node.(container); ok {
+			tn.Flow = c.inner().digest
 		}
 		t.Nodes = append(t.Nodes, tn)
 	}

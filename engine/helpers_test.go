@@ -33,11 +33,12 @@ type world struct {
 	mu   sync.Mutex
 	hits map[string]int
 	keys map[string][]string // idempotency keys seen by tool
+	args map[string][]string // arguments, by tool
 	do   map[string]func(ctx context.Context, in tool.Input) (any, error)
 }
 
 func newWorld() *world {
-	return &world{hits: map[string]int{}, keys: map[string][]string{}, do: map[string]func(context.Context, tool.Input) (any, error){}}
+	return &world{hits: map[string]int{}, keys: map[string][]string{}, args: map[string][]string{}, do: map[string]func(context.Context, tool.Input) (any, error){}}
 }
 
 func (w *world) tool(name string, change ...func(*tool.Tool)) tool.Tool {
@@ -46,6 +47,7 @@ func (w *world) tool(name string, change ...func(*tool.Tool)) tool.Tool {
 		w.hits[name]++
 		n := w.hits[name]
 		w.keys[name] = append(w.keys[name], in.IdempotencyKey)
+		w.args[name] = append(w.args[name], string(in.Args))
 		do := w.do[name]
 		w.mu.Unlock()
 		if do != nil {

@@ -24,7 +24,7 @@ func (m loopModel) Run(ctx context.Context, s State) (State, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.s.visits[n.id] >= m.l.MaxSteps {
+	if n.visits >= m.l.MaxSteps {
 		return nil, fmt.Errorf("the model was called %d times without an end, which is the limit of a run", m.l.MaxSteps)
 	}
 	history, err := m.l.history(s)
@@ -43,7 +43,7 @@ func (m loopModel) Run(ctx context.Context, s State) (State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the model's reply cannot be kept: %w", err)
 	}
-	values[len(values)-1].(map[string]any)[byNode] = n.id
+	values[len(values)-1].(map[string]any)[byNode] = n.name
 	update := State{m.l.key(): values}
 	if m.l.Into != "" && len(reply.ToolCalls) == 0 {
 		update[m.l.Into] = reply.Content

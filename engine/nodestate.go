@@ -17,11 +17,21 @@ var errPaused = errors.New("the run is paused here")
 // nodeState is one node's run within a superstep. A node may call tools from
 // several goroutines, but its ordinals are only stable when it calls in order.
 type nodeState struct {
-	s    *session
-	id   string
-	mu   sync.Mutex
-	n    int64 // calls so far
-	asks int64
+	*nodeNotes
+	s      *session
+	g      *graph // that the node is of
+	parent *nodeState
+	name   string // in its graph
+	id     string // in the run: the name, or where in a container it stands
+	visits int64  // finished runs of the node before this one
+	n      int64  // calls so far
+	asks   int64
+	waits  bool // for a person: nothing further runs here
+}
+
+// nodeNotes are what a superstep learns from a node and all that it contains.
+type nodeNotes struct {
+	mu sync.Mutex // guards the nodes too
 	// closed once the node has returned: what still runs of its code may no
 	// longer call. Calls under way are waited for.
 	closed   bool
@@ -32,6 +42,34 @@ type nodeState struct {
 	pending    []pendingCall
 	replayed   []string
 	unreplayed []string
+}
+
+func (s *session) node(id string) *nodeState {
+	return &nodeState{nodeNotes: &nodeNotes{}, s: s, g: s.g, name: id, id: id, visits: s.visits[id]}
+}
+
+// within is the state of a node that a container runs.
+func (n *nodeState) within(g *graph, name string, visits int64) *nodeState {
+	id := n.id + "/" + name
+	if visits > 0 {
+		id = fmt.Sprintf("%s@%d", id, visits+1)
+	}
+	return &nodeState{nodeNotes: n.nodeNotes, s: n.s, g: g, parent: n, name: name, id: id, visits: visits}
+}
+
+// round counts the runs of the outermost node, which questions are named by.
+func (n *nodeState) round() int64 {
+	for n.parent != nil {
+		n = n.parent
+	}
+	return n.visits + 1
+}
+
+// stopHere notes that the node waits, and so do the containers that it is in.
+func (n *nodeState) stopHere() {
+	for ; n != nil; n = n.parent {
+		n.waits = true
+	}
 }
 
 type nodeStateKey struct{}
@@ -126,7 +164,7 @@ func (n *nodeState) numbered(t tool.Tool, ordinal int64, args json.RawMessage) (
 func (n *nodeState) paused() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return len(n.waiting) > 0
+	return n.waits
 }
 
 // close ends the node: no further call, and none left under way.
@@ -175,6 +213,7 @@ func (n *nodeState) approved(p pendingCall) (bool, error) {
 func (n *nodeState) wait(p pendingCall) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.stopHere()
 	n.waiting = append(n.waiting, Waiting{
 		Type: WaitApproval, ID: p.id(), Node: n.id, Tool: p.tool.Name,
 		Args: p.body.Args, Size: len(p.body.Args), Digest: p.body.Digest,
@@ -194,12 +233,13 @@ func (n *nodeState) ask(q Question) (json.RawMessage, error) {
 		return nil, fmt.Errorf("question %q: %w", q.Key, err)
 	}
 	n.asks++
-	id := questionID(n.id, n.s.visits[n.id]+1, n.asks)
+	id := questionID(n.id, n.round(), n.asks)
 	for _, d := range n.s.decisions {
 		if d.Type == DecideAnswer && d.ID == id && d.Base == n.s.base && d.Digest == digest(asked) {
 			return d.Value, nil
 		}
 	}
+	n.stopHere()
 	n.waiting = append(n.waiting, Waiting{Type: WaitInterrupt, ID: id, Node: n.id, Key: q.Key, Prompt: q.Prompt, Choices: q.Choices, Want: q.Want, Digest: digest(asked)})
 	return nil, errPaused
 }

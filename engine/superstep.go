@@ -100,7 +100,7 @@ func (s *session) runFrontier(ctx context.Context) []outcome {
 }
 
 func (s *session) runNode(ctx context.Context, id string) (o outcome) {
-	n := &nodeState{s: s, id: id}
+	n := s.node(id)
 	o = outcome{state: n, run: NodeRun{Node: id, Started: s.r.clock.now()}}
 	defer func() {
 		if r := recover(); r != nil {

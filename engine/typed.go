@@ -115,7 +115,7 @@ func Step[T any](f func(ctx context.Context, s *T) error) Node {
 // reducersOf are those of the flow whose node runs, none outside of a flow.
 func reducersOf(ctx context.Context) map[string]Reducer {
 	if n, err := nodeRun(ctx); err == nil {
-		return n.s.g.reducers
+		return n.g.reducers
 	}
 	return nil
 }

@@ -1,0 +1,292 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Subflow runs another flow within one superstep of this one. What it waits for
+// is asked as the run's own question, under an id like outer/inner#1, and when
+// it goes on, its calls and replies that are finished replay and the answers
+// that it had stand: nothing is done or asked twice.
+type Subflow struct {
+	Flow *Flow
+	// In maps keys of the state to keys of the inner state; nil copies all of it.
+	In map[string]string
+	// Out maps keys of the inner state to keys of the state. nil: each key that
+	// changed; of a key with the reducer [Append], what it grew by.
+	Out map[string]string
+}
+
+// Map runs a flow once for each item of a list, on a copy of the state. The
+// items run concurrently, and each may wait for a person while the others go on.
+type Map struct {
+	Over  string // key of the list
+	As    string // key of the item in the inner state
+	Flow  *Flow
+	Pick  string // key of the inner state that is the item's result
+	Into  string // key of the state that gets the results, in the order of the list
+	Limit int    // how many items run at a time; 0 is all
+}
+
+// Subflow adds a subflow as the next step.
+func (f *Flow) Subflow(id string, s Subflow) *Flow {
+	return f.Step(id, subflow{s, f.contained(id, s.Flow)})
+}
+
+// Map adds a map as the next step.
+func (f *Flow) Map(id string, m Map) *Flow {
+	if m.Over == "" || m.As == "" || m.Pick == "" || m.Into == "" {
+		f.fail("map %q needs Over, As, Pick and Into", id)
+	}
+	return f.Step(id, mapNode{m, f.contained(id, m.Flow)})
+}
+
+// contained compiles the flow of a container.
+func (f *Flow) contained(id string, inner *Flow) *graph {
+	switch {
+	case inner == nil:
+		f.fail("%q has no flow to run", id)
+	case inner.talk != nil:
+		f.fail("%q: a conversation cannot run within another flow", id)
+	default:
+		g, err := inner.compile()
+		if err == nil {
+			return g
+		}
+		f.fail("%q: %w", id, err)
+	}
+	return &graph{}
+}
+
+// container is a node that runs a flow.
+type container interface{ inner() *graph }
+
+// visitName is how a later visit of an inner node is named.
+var visitName = regexp.MustCompile(`@[0-9]+$`)
+
+// checkContainers refuses names that could be taken for those inside a container.
+func (f *Flow) checkContainers() (errs []error) {
+	for _, n := range f.nodes {
+		c, ok := n.node.(container)
+		if !ok {
+			continue
+		}
+		for _, o := range f.nodes {
+			if strings.HasPrefix(o.id, n.id+"/") {
+				errs = append(errs, fmt.Errorf("flow %q: node %q is named like one inside of %q", f.name, o.id, n.id))
+			}
+		}
+		if g := c.inner(); g.Flow != nil {
+			for _, i := range g.nodes {
+				if visitName.MatchString(i.id) {
+					errs = append(errs, fmt.Errorf("flow %q: node %q inside of %q is named like a later visit of another", f.name, i.id, n.id))
+				}
+			}
+		}
+	}
+	return errs
+}
+
+type subflow struct {
+	Subflow
+	g *graph
+}
+
+func (s subflow) inner() *graph { return s.g }
+
+// Type is "subflow".
+func (subflow) Type() string { return "subflow" }
+
+// Run runs the inner flow to its end, or pauses.
+func (s subflow) Run(ctx context.Context, state State) (State, error) {
+	n, err := nodeRun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in := state
+	if s.In != nil {
+		in = renamed(state, s.In)
+	}
+	in, err = s.g.startState(n.s.place.Key, in)
+	if err != nil {
+		return nil, err
+	}
+	out, err := n.runWithin(ctx, s.g, in)
+	if err != nil {
+		return nil, err
+	}
+	if s.Out != nil {
+		return grownOnly(ctx, state, renamed(out, s.Out)), nil
+	}
+	update := State{}
+	for key, v := range out {
+		if old, ok := in[key]; !ok || !reflect.DeepEqual(old, v) {
+			update[key] = v
+		}
+	}
+	return grownOnly(ctx, state, update), nil
+}
+
+// grownOnly leaves of the lists that append only what is new in them: the rest
+// is in the state already.
+func grownOnly(ctx context.Context, s, update State) State {
+	for key, v := range update {
+		old, ok1 := s[key].([]any)
+		list, ok2 := v.([]any)
+		if ok1 && ok2 && reducersOf(ctx)[key] == Append && len(list) >= len(old) && reflect.DeepEqual(list[:len(old)], old) {
+			update[key] = list[len(old):]
+		}
+	}
+	return update
+}
+
+func renamed(s State, names map[string]string) State {
+	out := State{}
+	for from, to := range names {
+		out[to] = cloneValue(s[from])
+	}
+	return out
+}
+
+type mapNode struct {
+	Map
+	g *graph
+}
+
+func (m mapNode) inner() *graph { return m.g }
+
+// Type is "map".
+func (mapNode) Type() string { return "map" }
+
+// Run runs the flow for each item.
+func (m mapNode) Run(ctx context.Context, state State) (State, error) {
+	n, err := nodeRun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items, ok := state[m.Over].([]any)
+	if !ok && state[m.Over] != nil {
+		return nil, fmt.Errorf("%q in the state is no list", m.Over)
+	}
+	results, errs := make([]any, len(items)), make([]error, len(items))
+	limit := m.Limit
+	if limit <= 0 {
+		limit = max(1, len(items))
+	}
+	places := make(chan struct{}, limit)
+	var wg sync.WaitGroup
+	for i, item := range items {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			results[i], errs[i] = m.one(ctx, n.within(n.g, fmt.Sprint(i), 0), state, item)
+		})
+	}
+	wg.Wait()
+	if err := worstOf(errs); err != nil {
+		return nil, err
+	}
+	return State{m.Into: results}, nil
+}
+
+func (m mapNode) one(ctx context.Context, n *nodeState, state State, item any) (any, error) {
+	in := state.Clone()
+	in[m.As] = cloneValue(item)
+	in, err := m.g.startState(n.s.place.Key, in)
+	if err != nil {
+		return nil, err
+	}
+	out, err := n.runWithin(ctx, m.g, in)
+	return out[m.Pick], err
+}
+
+// worstOf is the first error that is no pause, else a pause, else nil.
+func worstOf(errs []error) error {
+	var paused error
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, errPaused) {
+			return err
+		}
+		if err != nil {
+			paused = err
+		}
+	}
+	return paused
+}
+
+// runWithin runs a flow inside a node, superstep by superstep, without saving:
+// when the node runs again, so does all of it, on the calls and answers that
+// are kept. It is deterministic as far as its nodes are.
+func (n *nodeState) runWithin(ctx context.Context, g *graph, state State) (State, error) {
+	visits := map[string]int64{}
+	frontier := []string{g.start()}
+	for steps := int64(0); len(frontier) > 0; steps++ {
+		if steps >= g.maxSteps {
+			return nil, fmt.Errorf("more than %d supersteps: flow %q may be looping", g.maxSteps, g.name)
+		}
+		updates, errs := n.stepWithin(ctx, g, state, frontier, visits)
+		failed := map[string]bool{}
+		for i, err := range errs {
+			if err == nil || errors.Is(err, errPaused) {
+				continue
+			}
+			if ctx.Err() != nil || n.s.stopped() != nil || !g.hasErrorEdge(frontier[i]) {
+				return nil, fmt.Errorf("%s: %w", frontier[i], err)
+			}
+			failed[frontier[i]] = true
+			updates[i] = State{errorKey: map[string]any{"node": frontier[i], "message": validText(err.Error())}}
+		}
+		if slices.ContainsFunc(errs, func(err error) bool { return errors.Is(err, errPaused) }) {
+			return nil, errPaused
+		}
+		state = Merge(state, g.reducers, updates...)
+		next, err := g.next(state, frontier, failed)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range frontier {
+			visits[id]++
+		}
+		frontier = next
+	}
+	return state, nil
+}
+
+// stepWithin runs the nodes of one inner superstep concurrently.
+func (n *nodeState) stepWithin(ctx context.Context, g *graph, state State, frontier []string, visits map[string]int64) ([]State, []error) {
+	updates, errs := make([]State, len(frontier)), make([]error, len(frontier))
+	var wg sync.WaitGroup
+	for i, id := range frontier {
+		wg.Go(func() { updates[i], errs[i] = n.within(g, id, visits[id]).runInner(ctx, state) })
+	}
+	wg.Wait()
+	return updates, errs
+}
+
+// runInner runs one node of a container. A node that waits is told by its
+// state, also when its code swallows the pause.
+func (n *nodeState) runInner(ctx context.Context, state State) (update State, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the node panicked: %v", r)
+		}
+		if n.paused() {
+			err = errPaused
+		}
+	}()
+	update, err = n.g.byID[n.name].Run(context.WithValue(ctx, nodeStateKey{}, n), state.Clone())
+	if err == nil {
+		update, err = exact(update)
+	}
+	if err == nil {
+		err = n.g.accepts(state, update)
+	}
+	return update, err
+}
