@@ -147,13 +147,17 @@ func (s *session) hold(nodes []NodeRun, f Failure) saveRequest {
 	}
 }
 
-// retry lets the failed calls of a superstep that was held run again: whoever
-// brings it on wants another try, and the same error would replay for ever.
-func (s *session) retry(b Checkpoint) {
-	if !s.g.holds || !slices.ContainsFunc(b.Nodes, func(n NodeRun) bool { return n.Error != "" }) {
-		return
+// wasHeld reports whether the superstep was kept open after a node's error.
+func (s *session) wasHeld(b Checkpoint) bool {
+	return s.g.holds && slices.ContainsFunc(b.Nodes, func(n NodeRun) bool { return n.Error != "" })
+}
+
+// forgetFailures lets the failed calls of a superstep that was held run again:
+// whoever brings it on wants another try, and the same error would replay for ever.
+func (s *session) forgetFailures() {
+	if s.retries {
+		maps.DeleteFunc(s.replay, func(_ callKey, c CallInfo) bool { return c.Failed && c.Denied == nil })
 	}
-	maps.DeleteFunc(s.replay, func(_ callKey, c CallInfo) bool { return c.Failed && c.Denied == nil })
 }
 
 // Runs are the ids of an owner's runs, sorted: those of every owner with

@@ -157,11 +157,8 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	}
 	s.log = nil
 	s.notes.rerun = ids(rerun)
-	if err := s.lookAgain(ctx, mayRerun); err != nil {
-		return nil, err
-	}
-	s.retry(b)
-	return s, nil
+	s.retries = s.wasHeld(b)
+	return s, s.lookAgain(ctx, mayRerun)
 }
 
 // lookAgain reads the call log as it was when the old worker was cut off.
@@ -178,6 +175,7 @@ func (s *session) lookAgain(ctx context.Context, mayRerun map[callKey]bool) erro
 	}
 	calls := FoldCalls(l.current())
 	s.replay = replayOf(calls)
+	s.forgetFailures()
 	_, rerun := sortCalls(calls)
 	s.notes.rerun = ids(rerun)
 	return nil

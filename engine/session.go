@@ -33,8 +33,9 @@ type session struct {
 	asked               []Waiting // what the run was paused for before
 	log                 []SegmentEnd
 
-	replay map[callKey]CallInfo
-	notes  resultNotes
+	replay  map[callKey]CallInfo
+	retries bool // calls that failed are not replayed
+	notes   resultNotes
 
 	turn     chan struct{} // held while a row is added to the chains below
 	calls    int64         // records of this segment
