@@ -44,11 +44,11 @@ func (f *Flow) checkKey(i Interrupt) {
 	}
 }
 
-// Ask adds an interrupt and, after it, the node KEY:validate, which judges the
+// Ask adds an interrupt and, after it, the node ID:validate, which judges the
 // answer: the flow goes on in any case, and its conditions read the outcome. A
 // [Flow.Loop] after it asks again.
-func (f *Flow) Ask(i Interrupt, s Strategy) *Flow {
-	f.ask(i.Key, i, s)
+func (f *Flow) Ask(id string, i Interrupt, s Strategy) *Flow {
+	f.ask(id, i, s)
 	return f
 }
 
@@ -174,6 +174,16 @@ func (f *Flow) chain(name string, nodes []Node) (ids []string) {
 // inner adds an edge that is followed alone when it matches.
 func (f *Flow) inner(from string, c Condition, to string) {
 	f.edges = append(f.edges, edge{from: from, to: []string{to}, cond: &c, inner: true})
+}
+
+// Repeat adds the edge of a loop: when the condition holds, it is the only one
+// of the node's edges that is followed.
+func (f *Flow) Repeat(from string, c Condition, to string) *Flow {
+	if c.Test == nil || c.Text == "" {
+		f.fail("edge from %q has an empty condition", from)
+	}
+	f.inner(from, c, to)
+	return f
 }
 
 // round counts the iterations of a loop.

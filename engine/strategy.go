@@ -120,6 +120,12 @@ func (s Strategy) want() *Want {
 	return &Want{Equals: s.Equals, AnyOf: s.AnyOf, Regex: s.Regex, Hint: s.Hint}
 }
 
+// Validate says what is wrong with the strategy of an interrupt of this key.
+func (s Strategy) Validate(key string) error {
+	_, err := s.prepared(key)
+	return err
+}
+
 // prepared fills the defaults for an interrupt's key, or says what is wrong.
 func (s Strategy) prepared(key string) (Strategy, error) {
 	set := 0
@@ -130,11 +136,11 @@ func (s Strategy) prepared(key string) (Strategy, error) {
 	}
 	switch {
 	case set != 1:
-		return s, fmt.Errorf("its strategy must be exactly one of Equals, AnyOf, Regex, Check and Classifier, found %d", set)
+		return s, fmt.Errorf("its strategy must be exactly one of equals, any of, regex, check and classifier, found %d", set)
 	case s.Classifier != nil && s.Classifier.Model == nil:
 		return s, errors.New("its classifier has no model")
 	case s.MaxRounds < 0:
-		return s, errors.New("MaxRounds is negative")
+		return s, errors.New("the number of rounds is negative")
 	}
 	var err error
 	if s.Regex != "" {

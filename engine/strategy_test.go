@@ -18,7 +18,7 @@ func judged(t *testing.T, s engine.Strategy, answer any, before engine.State) en
 	t.Helper()
 	store := newStore()
 	r := runner(t, store, nil)
-	f := engine.NewFlow("f").Ask(engine.Interrupt{Key: "q", Prompt: engine.Text("?")}, s)
+	f := engine.NewFlow("f").Ask("q", engine.Interrupt{Key: "q", Prompt: engine.Text("?")}, s)
 	if res, err := r.Execute(ctx, f, engine.Execution{Key: key("a"), State: before}); err != nil || res.Status != stores.StatusPaused {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -143,7 +143,7 @@ func TestWantFollowsTheStrategy(t *testing.T) {
 	} {
 		for _, answer := range []any{"да", " ДА ", "yes", 5, "XX-1234", "xx-1234", "", nil, true, map[string]any{"ok": true}} {
 			store := newStore()
-			f := engine.NewFlow("f").Ask(engine.Interrupt{Key: "q"}, s)
+			f := engine.NewFlow("f").Ask("q", engine.Interrupt{Key: "q"}, s)
 			res, err := runner(t, store, nil).Execute(ctx, f, execution("a"))
 			if err != nil {
 				t.Fatal(err)
@@ -174,13 +174,13 @@ func TestWantFollowsTheStrategy(t *testing.T) {
 func TestBuilderErrors(t *testing.T) {
 	q := engine.Interrupt{Key: "q"}
 	for want, f := range map[string]*engine.Flow{
-		"exactly one of Equals, AnyOf, Regex, Check and Classifier, found 0": engine.NewFlow("f").Ask(q, engine.Strategy{}),
-		"exactly one of Equals, AnyOf, Regex, Check and Classifier, found 2": engine.NewFlow("f").Ask(q, engine.Strategy{Equals: "a", Regex: "b"}),
-		"error parsing regexp":                     engine.NewFlow("f").Ask(q, engine.Strategy{Regex: "("}),
-		"its classifier has no model":              engine.NewFlow("f").Ask(q, engine.Strategy{Classifier: &engine.Classifier{}}),
-		"MaxRounds is negative":                    engine.NewFlow("f").Ask(q, engine.Strategy{Equals: "a", MaxRounds: -1}),
-		`its strategy writes "q" twice`:            engine.NewFlow("f").Ask(q, engine.Strategy{Equals: "a", Value: "q"}),
-		"its outcomes do not differ":               engine.NewFlow("f").Ask(q, engine.Strategy{Equals: "a", Pass: "no"}),
+		"exactly one of equals, any of, regex, check and classifier, found 0": engine.NewFlow("f").Ask("q", q, engine.Strategy{}),
+		"exactly one of equals, any of, regex, check and classifier, found 2": engine.NewFlow("f").Ask("q", q, engine.Strategy{Equals: "a", Regex: "b"}),
+		"error parsing regexp":                     engine.NewFlow("f").Ask("q", q, engine.Strategy{Regex: "("}),
+		"its classifier has no model":              engine.NewFlow("f").Ask("q", q, engine.Strategy{Classifier: &engine.Classifier{}}),
+		"the number of rounds is negative":         engine.NewFlow("f").Ask("q", q, engine.Strategy{Equals: "a", MaxRounds: -1}),
+		`its strategy writes "q" twice`:            engine.NewFlow("f").Ask("q", q, engine.Strategy{Equals: "a", Value: "q"}),
+		"its outcomes do not differ":               engine.NewFlow("f").Ask("q", q, engine.Strategy{Equals: "a", Pass: "no"}),
 		"an interrupt has no key":                  engine.NewFlow("f").Interrupt(engine.Interrupt{}),
 		"a loop needs one step before it":          engine.NewFlow("f").Loop(engine.Loop{Until: engine.KeyIs("a", "b"), Body: []engine.Node{put("a", 1)}}),
 		`the loop of "a" has an empty condition`:   engine.NewFlow("f").Step("a", put("a", 1)).Loop(engine.Loop{Body: []engine.Node{put("a", 1)}}),

@@ -16,7 +16,7 @@ import (
 
 var (
 	documentKeys = keys{
-		known: []string{"name", "description", "state", "steps", "edges", "tools", "models"},
+		known: []string{"name", "description", "state", "steps", "edges", "tools", "models", "conversation"},
 		later: []string{
 			"include", "plugins", "plugins_folder", "checkpoint", "hooks", "observability",
 			"providers", "default_provider", "default_model", "channels",
@@ -59,6 +59,7 @@ func (d *document) read(root *item) {
 	d.readState(root.get("state"))
 	d.readSteps(root)
 	d.readEdges(root.get("edges"))
+	d.readConversation(root.get("conversation"))
 }
 
 // name refuses what could not be shown or typed.

@@ -50,7 +50,6 @@ func TestErrors(t *testing.T) {
 		{step("{id: a, type: interrupt, config: {key: k, prompt: '{}'}}"), `node "a": placeholder {} has no key of the state`},
 		{step("{id: a, type: interrupt, config: {key: k, choices: [yes, true]}}"), `node "a": each of choices must be a string, not a boolean; quote it`},
 		{step("{id: a, type: interrupt, config: {key: k, choices: [x, x]}}"), `node "a": the choice "x" stands twice`},
-		{step("{id: a, type: interrupt, config: {key: k, strategy: {equals: y}}}"), `config of an interrupt: "strategy" is not supported by this version`},
 		{step("{id: a, type: transform, config: {output_key: o}}"), `node "a": config of a transform needs "action"`},
 		{step("{id: a, type: transform, config: {action: upper, output_key: o}}"), `node "a": no transform action is named "upper"; known actions: append, coalesce`},
 		{step("{id: a, type: transform, config: {action: now}}"), `node "a": config of a transform needs "output_key"`},

@@ -23,7 +23,7 @@ func (d *document) readEdges(it *item) {
 	}
 	for _, s := range d.steps {
 		if !s.goes {
-			d.flow.End(s.id)
+			d.flow.End(s.exit)
 		}
 	}
 	if len(d.steps) == 0 {
@@ -49,12 +49,12 @@ func (d *document) readEdge(it *item) {
 	cond := it.get("condition")
 	if cond == nil {
 		from.goes = true
-		d.flow.Edge(from.id, to...)
+		d.flow.Edge(from.exit, to...)
 		return
 	}
 	text := d.at(from.id).text(cond, "condition")
 	if text == errorCondition {
-		d.flow.OnError(from.id, to...)
+		d.flow.OnError(from.exit, to...)
 		return
 	}
 	from.goes = true
@@ -69,7 +69,7 @@ func (d *document) readEdge(it *item) {
 		d.at(from.id).fail(cond, "condition %q: no nested keys: %q must be a key of the state itself", text, c.key)
 		return
 	}
-	d.flow.When(from.id, engine.Condition{Text: text, Test: c.test}, to...)
+	d.flow.When(from.exit, engine.Condition{Text: text, Test: c.test}, to...)
 }
 
 // targets are where an edge leads: one step, or several that run concurrently.

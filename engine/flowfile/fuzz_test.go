@@ -15,6 +15,8 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(tickets))
+	f.Add(promoFile)
+	f.Add("steps:\n- {id: a, type: loop, config: {key: k, until: x, body: [{type: interrupt, config: {key: k}}]}}\n- {id: b, type: interrupt, config: {key: k, strategy: {llm: {model: ollama/x}}}}\nedges: [{from: a, to: b}]\nconversation: {transient: [k]}")
 	for _, s := range []string{"a: &x [*x]", "? [a]\n: b", "- - - -", "<<: *a", "a: !!str", "\ufeffname: x", "{a: b", "a: |\n\tb", "...\n---", "%YAML 1.1\n---\na: 1"} {
 		f.Add(s)
 	}

@@ -80,7 +80,7 @@ func (d *document) readModels(root *item) {
 func talks(steps *item) bool {
 	return steps != nil && slices.ContainsFunc(steps.list, func(s *item) bool {
 		kind := s.get("type")
-		return kind != nil && kind.text == "tool_loop"
+		return kind != nil && (kind.text == "tool_loop" || kind.text == "llm")
 	})
 }
 
@@ -167,7 +167,7 @@ func (d *document) toolLoop(r reader, id string, cfg *item) {
 	}
 	before := len(*r.errs)
 	l := engine.ToolLoop{
-		Model: d.model(r, cfg), Tools: d.loopTools(r, cfg.get("tools")), System: r.text(cfg.get("system"), "system"),
+		Model: d.model(r, cfg, "config of a tool_loop"), Tools: d.loopTools(r, cfg.get("tools")), System: r.text(cfg.get("system"), "system"),
 		MaxSteps: r.whole(cfg.get("max_steps"), "max_steps"),
 		Messages: r.text(cfg.get("messages"), "messages"), Into: r.text(cfg.get("into"), "into"),
 	}
@@ -186,8 +186,8 @@ func (d *document) toolLoop(r reader, id string, cfg *item) {
 	}
 }
 
-func (d *document) model(r reader, cfg *item) model.Model {
-	name := r.required(cfg, "model", "config of a tool_loop")
+func (d *document) model(r reader, cfg *item, what string) model.Model {
+	name := r.required(cfg, "model", what)
 	m, ok := d.models[name]
 	switch {
 	case ok || name == "":

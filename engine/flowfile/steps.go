@@ -10,14 +10,14 @@ import (
 var (
 	stepKeys      = keys{known: []string{"id", "type", "config"}, later: []string{"retry"}}
 	callKeys      = keys{known: []string{"tool", "args", "into"}}
-	interruptKeys = keys{known: []string{"key", "prompt", "choices"}, later: []string{"strategy"}}
+	interruptKeys = keys{known: []string{"key", "prompt", "choices", "strategy"}}
 
-	stepTypes = []string{"call", "transform", "interrupt", "tool_loop"}
+	stepTypes = []string{"call", "transform", "interrupt", "tool_loop", "llm", "interrupt_loop", "loop"}
 
 	// laterTypes are step types of the dialect that this version does not run.
 	laterTypes = []string{
 		"agent", "agent_step", "append_assistant", "branch", "calculator", "command", "context_builder", "fallback",
-		"gate", "llm", "llm_chat", "loop", "map", "parallel", "react_agent", "route", "subflow", "supervise",
+		"gate", "llm_chat", "map", "parallel", "react_agent", "route", "subflow", "supervise",
 		"supervisor", "team", "tool_call", "tool_exec", "validate",
 	}
 )
@@ -26,6 +26,7 @@ var (
 type step struct {
 	id   string
 	at   *item
+	exit string   // the node that its edges leave, of the nodes that it stands for
 	next []string // of all its edges
 	goes bool     // an edge leaves it that is not an error edge
 }
@@ -73,21 +74,38 @@ func (d *document) readStep(it *item) {
 	id := d.required(it, "id", "a step")
 	d.lostStep = d.lostStep || id == ""
 	r.name(it.get("id"), "id")
+	s := &step{id: id, at: it, exit: id}
 	if id != "" {
 		if first := d.step(id); first != nil {
 			r.fail(it.get("id"), "a step with this id stands already at line %d", first.at.line)
 		} else {
-			d.steps = append(d.steps, &step{id: id, at: it})
+			d.steps = append(d.steps, s)
 		}
 	}
-	if kind := it.get("type"); kind != nil && kind.text == "tool_loop" {
-		d.toolLoop(r, id, config(it))
+	if kind := it.get("type"); kind != nil && kind.kind == isText && d.severalNodes(r, s, kind.text, config(it)) {
 		return
 	}
 	node := d.readNode(r, it)
 	if id != "" && node != nil {
 		d.flow.Node(id, node)
 	}
+}
+
+// severalNodes adds a step that stands for more than one node.
+func (d *document) severalNodes(r reader, s *step, kind string, cfg *item) bool {
+	switch {
+	case kind == "tool_loop":
+		d.toolLoop(r, s.id, cfg)
+	case kind == "interrupt" && cfg.get("strategy") != nil:
+		d.ask(r, s, cfg)
+	case kind == "interrupt_loop":
+		d.interruptLoop(r, s, cfg)
+	case kind == "loop":
+		d.loop(r, s, cfg)
+	default:
+		return false
+	}
+	return true
 }
 
 func (d *document) readNode(r reader, it *item) engine.Node {
@@ -98,6 +116,8 @@ func (d *document) readNode(r reader, it *item) engine.Node {
 		return d.call(r, cfg)
 	case kind == "interrupt":
 		return r.interrupt(cfg)
+	case kind == "llm":
+		return d.llm(r, cfg)
 	case kind == "transform":
 		if t := r.transform(cfg, d.reducers); t != nil {
 			return t
@@ -155,7 +175,12 @@ func (r reader) interrupt(cfg *item) engine.Node {
 	if !r.mapping(cfg, "config of an interrupt", interruptKeys) {
 		return nil
 	}
-	i := engine.Interrupt{Key: r.required(cfg, "key", "config of an interrupt")}
+	return r.question(cfg, "config of an interrupt")
+}
+
+// question is what an interrupt asks.
+func (r reader) question(cfg *item, what string) engine.Interrupt {
+	i := engine.Interrupt{Key: r.required(cfg, "key", what)}
 	if it := cfg.get("prompt"); it != nil {
 		i.Prompt = r.template(it, r.text(it, "prompt")).render
 	}
