@@ -49,7 +49,7 @@ func move(t *testing.T, from, to *memory.Store, run string) {
 }
 
 // put replaces a run by other rows, as somebody with access to the store can.
-func put(t *testing.T, s *memory.Store, r stores.Run) {
+func putRun(t *testing.T, s *memory.Store, r stores.Run) {
 	t.Helper()
 	if err := s.Delete(ctx, r.Key()); err != nil && !errors.Is(err, stores.ErrNotFound) {
 		t.Fatal(err)
@@ -132,17 +132,17 @@ func TestRowsOfTheOriginDoNotPassAfterAnImport(t *testing.T) {
 	there, here := readRun(t, a, "r"), readRun(t, b, "r")
 	stolen := here
 	stolen.Checkpoints, stolen.Head = there.Checkpoints, there.Head
-	put(t, b, stolen)
+	putRun(t, b, stolen)
 	if v, said := verdict(t, b, "r"); v != engine.Forged || !strings.Contains(said, "signed for another store") {
 		t.Errorf("the newer checkpoint of the origin: %s\n%s", v, said)
 	}
 	stolen = here
 	stolen.Events = append(there.Events[:len(here.Events)-1:len(here.Events)-1], there.Events[len(here.Events)-1])
-	put(t, b, stolen)
+	putRun(t, b, stolen)
 	if v, _ := verdict(t, b, "r"); v != engine.Forged {
 		t.Errorf("the origin's event in the place of the import: %s", v)
 	}
-	put(t, b, there)
+	putRun(t, b, there)
 	if v, _ := verdict(t, b, "r"); v != engine.Forged {
 		t.Errorf("all rows of the origin, without an import: %s", v)
 	}
@@ -176,12 +176,12 @@ func TestTamperedImportsShow(t *testing.T) {
 		r.Calls = append([]stores.Call{}, sound.Calls...)
 		r.Events = append([]stores.Event{}, sound.Events...)
 		tc.edit(&r)
-		put(t, tc.in, r)
+		putRun(t, tc.in, r)
 		if v, said := verdict(t, tc.in, "r"); v == engine.Verified || !strings.Contains(said, tc.want) {
 			t.Errorf("%s: %s, want %q in\n%s", name, v, tc.want, said)
 		}
 	}
-	put(t, b, sound)
+	putRun(t, b, sound)
 	verified(t, b, "r")
 }
 
