@@ -255,7 +255,7 @@ func (d *decoder) string() (string, error) {
 			if err != nil {
 				return "", err
 			}
-			b = appendRune(b, r)
+			b = AppendRune(b, r)
 			plain = d.at
 		}
 	}

@@ -58,7 +58,7 @@ func (r *Regex) Search(s string) ([]Value, error) {
 		}
 		var b []byte
 		for _, r := range text[g.Index : g.Index+g.Length] {
-			b = appendRune(b, r)
+			b = AppendRune(b, r)
 		}
 		found = append(found, string(b))
 	}

@@ -16,8 +16,8 @@ func decodeRune(s string) (rune, int) {
 	return utf8.DecodeRuneInString(s)
 }
 
-// appendRune appends a code point, lone surrogates included.
-func appendRune(b []byte, r rune) []byte {
+// AppendRune appends a code point to b, a lone surrogate as its three bytes.
+func AppendRune(b []byte, r rune) []byte {
 	if isSurrogate(r) {
 		return append(b, 0xed, 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
 	}
