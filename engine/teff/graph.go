@@ -20,9 +20,9 @@ type Workflow struct {
 	Name        string
 	Description string
 	Graph       *Graph
-	Initial     *py.Dict           // state.initial; never nil
-	Reducers    map[string]Reducer // from state.schema; a key that is absent overrides
-	Tools       []string           // types of the tools, in document order
+	Initial     *py.Dict // state.initial; never nil
+	Reducers    Reducers // from state.schema; a key that is absent overrides
+	Tools       []string // types of the tools, in document order
 }
 
 // A Graph is one level of a workflow: that of the document or of a subflow.

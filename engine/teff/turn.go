@@ -1,0 +1,119 @@
+package teff
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/flowtui/flowtui/engine/teff/py"
+)
+
+// A Conversation is a run whose id is a session and that is told messages.
+type Conversation struct {
+	Runner
+	MessagesKey   string   // "": messages
+	TransientKeys []string // set to "" before each further turn
+}
+
+// A TurnResult is what one turn of a conversation gave (teff format,
+// conversation turns).
+type TurnResult struct {
+	SessionID string
+	Reply     string // the last reply stored, which may be that of an earlier turn
+	Waiting   bool
+	Prompt    string   // when waiting
+	Key       string   // when waiting
+	State     *py.Dict // when completed
+}
+
+// Turn tells a conversation a message: the answer when it waits, else the next
+// message of the user, with which the graph runs from its entry.
+func (c *Conversation) Turn(ctx context.Context, session, message string) (TurnResult, error) {
+	answer, initial, err := c.hear(ctx, session, message)
+	if err != nil {
+		return TurnResult{}, err
+	}
+	r, err := c.Run(ctx, session, initial, answer)
+	if err != nil {
+		return TurnResult{}, err
+	}
+	turn := TurnResult{SessionID: session, State: r.State}
+	if r.Interrupt != nil {
+		turn.Waiting, turn.Prompt, turn.Key = true, r.Interrupt.Prompt, r.Interrupt.Key
+	}
+	turn.Reply, err = c.reply(ctx, session)
+	return turn, err
+}
+
+func (c *Conversation) messagesKey() string {
+	if c.MessagesKey == "" {
+		return "messages"
+	}
+	return c.MessagesKey
+}
+
+// hear gives what a message means for the run: an answer, or the messages of a
+// new run. For a known run it saves the message with the run set to its entry.
+func (c *Conversation) hear(ctx context.Context, session, message string) (answer, initial *py.Dict, err error) {
+	said := py.NewDict(py.Entry{Key: "role", Value: "user"}, py.Entry{Key: "content", Value: message})
+	row, found, err := c.Store.Load(ctx, session)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !found {
+		return nil, py.NewDict(py.Entry{Key: c.messagesKey(), Value: py.NewList(said)}), nil
+	}
+	state, err := loadState(session, row)
+	if err != nil {
+		return nil, nil, err
+	}
+	pause, err := readInterrupt(state)
+	if err != nil {
+		return nil, nil, fmt.Errorf("run %s: %w", session, err)
+	}
+	if pause != nil {
+		return py.NewDict(py.Entry{Key: pause.Key, Value: message}), nil, nil
+	}
+	return nil, nil, c.restart(ctx, session, state, said)
+}
+
+func (c *Conversation) restart(ctx context.Context, session string, state, said *py.Dict) error {
+	if err := Check(c.Workflow); err != nil {
+		return err
+	}
+	old := orElse(state.GetOr(c.messagesKey(), nil), py.NewList())
+	messages, ok := old.(*py.List)
+	if !ok {
+		return fmt.Errorf("run %s: %w", session, inexact("its %q is %s, not a list", c.messagesKey(), py.TypeName(old)))
+	}
+	state.Set(c.messagesKey(), py.NewList(append(append([]py.Value(nil), messages.Items...), said)...))
+	for _, key := range c.TransientKeys {
+		state.Set(key, "")
+	}
+	text, err := py.Dumps(state)
+	if err != nil {
+		return fmt.Errorf("run %s: %w", session, err)
+	}
+	return c.Store.Save(ctx, session, Checkpoint{State: text, Next: nodeID(c.Workflow.Graph.Entry)})
+}
+
+// reply is the content of the last message of the assistant in the stored state.
+func (c *Conversation) reply(ctx context.Context, session string) (string, error) {
+	row, found, err := c.Store.Load(ctx, session)
+	if err != nil || !found {
+		return "", err
+	}
+	state, err := loadState(session, row)
+	if err != nil {
+		return "", err
+	}
+	messages, ok := state.GetOr(c.messagesKey(), nil).(*py.List)
+	if !ok {
+		return "", nil
+	}
+	for i := len(messages.Items) - 1; i >= 0; i-- {
+		if m, ok := messages.Items[i].(*py.Dict); ok && m.GetOr("role", nil) == "assistant" {
+			return py.Str(m.GetOr("content", "")), nil
+		}
+	}
+	return "", nil
+}
