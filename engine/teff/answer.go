@@ -34,7 +34,7 @@ func Answer(ctx context.Context, w *Workflow, store Checkpointer, id string, ans
 	}
 	dry := newOverlay(store)
 	r := Runner{Workflow: w, Store: dry}
-	l, err := r.level(id, answer)
+	l, err := r.level(ctx, id, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -50,10 +50,11 @@ func Answer(ctx context.Context, w *Workflow, store Checkpointer, id string, ans
 
 // paused is the innermost level that waits.
 type paused struct {
-	graph *Graph
-	id    string
-	at    cursor
-	pause *Interrupt
+	graph  *Graph
+	id     string
+	nested bool // it is a subflow
+	at     cursor
+	pause  *Interrupt
 }
 
 // locate finds what a run waits for, through its subflows.
@@ -97,6 +98,6 @@ func locate(ctx context.Context, w *Workflow, store Checkpointer, id string) (*p
 			return nil, fmt.Errorf("answer run %s: %w", id, inexact("the workflow has no subflow %s, where the run waits: is it the "+
 				"right file?", p.pause.NodeID))
 		}
-		p.graph, p.id = n.Graph, *p.pause.NestedCheckpointID
+		p.graph, p.id, p.nested = n.Graph, *p.pause.NestedCheckpointID, true
 	}
 }

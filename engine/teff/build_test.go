@@ -1,6 +1,8 @@
 package teff_test
 
 import (
+	"testing"
+
 	"github.com/flowtui/flowtui/engine/teff"
 	"github.com/flowtui/flowtui/engine/teff/py"
 )
@@ -80,4 +82,37 @@ func graph(d *py.Dict) (*teff.Graph, error) {
 		g.Edges = append(g.Edges, edge)
 	}
 	return g, nil
+}
+
+// workflow compiles a graph document that is written as JSON, with "initial"
+// and "reducers" beside its steps and edges.
+func workflow(t *testing.T, document string) *teff.Workflow {
+	t.Helper()
+	v, err := py.Loads([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := v.(*py.Dict)
+	g, err := graph(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &teff.Workflow{
+		Name: "test", Graph: g, Initial: dict(d, "initial"),
+		Reducers: reducersOf(dict(d, "reducers")), Tools: []string{teff.Calculator},
+	}
+	if w.Initial == nil {
+		w.Initial = py.NewDict()
+	}
+	return w
+}
+
+// object is a dict that is written as JSON.
+func object(t *testing.T, text string) *py.Dict {
+	t.Helper()
+	v, err := py.Loads([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.(*py.Dict)
 }

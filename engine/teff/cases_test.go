@@ -42,7 +42,7 @@ func sameError(t *testing.T, name string, c *py.Dict, err error) bool {
 // Every case is the one node "n" of a graph, run with teff's calculator.
 func TestNodesAreTeffs(t *testing.T) {
 	for _, name := range []string{
-		"transform", "gate", "validate_node", "command", "map", "parallel", "loop", "subflow",
+		"transform", "gate", "validate_node", "command", "tool_call", "map", "parallel", "loop", "subflow",
 		"context_builder", "append_assistant", "fallback", "supervisor_without_model",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func runNode(t *testing.T, c *py.Dict) (py.Value, error) {
 	}
 	w := &teff.Workflow{
 		Graph: &teff.Graph{Entry: "n", Nodes: []*teff.Node{n}}, Initial: py.NewDict(),
-		Reducers: reducersOf(dict(c, "reducers")),
+		Reducers: reducersOf(dict(c, "reducers")), Tools: []string{teff.Calculator},
 	}
 	r := teff.Runner{Workflow: w, Store: newMemory()}
 	out, err := r.Run(t.Context(), "case", dict(c, "state"), nil)

@@ -145,6 +145,8 @@ func (c *checker) special(n *Node, path string) {
 		c.mapped(n, path)
 	case "validate":
 		c.validate(n, path)
+	case "tool_call":
+		c.tool(n, path)
 	case "command":
 		for _, item := range list(n.Config, "routes") {
 			route, ok := item.(*py.Dict)
@@ -220,5 +222,17 @@ func (c *checker) validate(n *Node, path string) {
 	}
 	if strings.Contains(text(n.Config, "regex", ""), `\N{`) {
 		c.problem(n, path, `regex: characters named by \N{...} are not known here`)
+	}
+}
+
+func (c *checker) tool(n *Node, path string) {
+	if tool := text(n.Config, "tool", ""); tool != Calculator && slices.Contains(c.w.Tools, tool) {
+		c.problem(n, path, "the bundled engine does not have the tool %q, only %s", tool, Calculator)
+	}
+	if args := dict(n.Config, "args"); args != nil && args.Has("expression") && args.GetOr("expression", nil) == nil {
+		c.problem(n, path, "expression is null: how teff turns that into a text is not known")
+	}
+	if by := text(n.Config, "on_error", "raise"); by != "raise" && by != "message" {
+		c.problem(n, path, "on_error must be raise or message, not %q", by)
 	}
 }

@@ -29,6 +29,9 @@ func (x *executor) loop(ctx context.Context, n *Node, state *py.Dict) (result, e
 	until := key + "=" + py.Str(c.GetOr("until", nil))
 	most, _ := rounds.(int64)
 	for range most {
+		if err := x.cancelled(); err != nil {
+			return result{}, err
+		}
 		for _, step := range n.Body {
 			r, err := x.inside().execute(ctx, step, state)
 			if err != nil {
@@ -94,6 +97,9 @@ func (x *executor) mapped(ctx context.Context, n *Node, state *py.Dict) (result,
 	results := py.NewList()
 	var failed error
 	for from := 0; from < len(lists[0]); from += size {
+		if err := x.cancelled(); err != nil {
+			return result{}, err
+		}
 		chunk := state.Copy()
 		for i, key := range keys {
 			items := lists[i][from:min(from+size, len(lists[i]))]

@@ -14,18 +14,24 @@ import (
 // An executor runs the nodes of one graph level of one call.
 type executor struct {
 	*call
-	id    string       // checkpoint id of this level
-	store Checkpointer // nil: no checkpoints (inside parallel, loop and map)
+	id     string       // checkpoint id of this level
+	store  Checkpointer // nil: no checkpoints (inside parallel, loop and map)
+	resume *py.Dict     // the answer, also offered to every subflow; nil: none
+	unsure bool         // the format does not say whether a subflow gets the answer
 }
 
 // call is what all levels of one call share.
 type call struct {
 	reducers Reducers
-	resume   *py.Dict // the answer, also offered to every subflow; nil: none
+	tools    []string
 	now      func() time.Time
 	wait     func(context.Context, time.Duration) error // between the attempts of a node
 	answered bool                                       // a level has taken the answer
 	halt     bool                                       // stop before the first node
+	budget   int                                        // stop after so many nodes; 0: go on
+	// cancelled is the context of the whole call. Nodes that never wait look at
+	// it and not at that of an attempt, whose timeout cannot reach them in teff.
+	cancelled func() error
 }
 
 // result is what a node returned.
@@ -121,6 +127,8 @@ func (x *executor) execute(ctx context.Context, n *Node, state *py.Dict) (r resu
 		return gate(n, state)
 	case "command":
 		return command(n, state)
+	case "tool_call":
+		return x.toolCall(n, state)
 	case "parallel":
 		return x.parallel(ctx, n, state)
 	case "loop":

@@ -1,10 +1,13 @@
 package teff_test
 
 import (
+	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/flowtui/flowtui/engine/teff"
@@ -21,7 +24,13 @@ func readCases(t *testing.T, name string) *py.Dict {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(f)
+	var r io.Reader = f
+	if name[len(name)-3:] == ".gz" {
+		if r, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := io.ReadAll(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +114,8 @@ func exact(t *testing.T, v py.Value) string {
 type memory struct {
 	rows    map[string]teff.Checkpoint
 	history map[string]map[int64]teff.Checkpoint
-	saves   []string // the ids in the order of saving
+	log     []string // what was saved and deleted, in order: "id next iteration"
+	alter   func([]byte) ([]byte, error)
 }
 
 func newMemory() *memory {
@@ -118,16 +128,46 @@ func (m *memory) Load(_ context.Context, id string) (teff.Checkpoint, bool, erro
 }
 
 func (m *memory) Save(_ context.Context, id string, c teff.Checkpoint) error {
+	if m.alter != nil {
+		var err error
+		if c.State, err = m.alter(c.State); err != nil {
+			return err
+		}
+	}
 	m.rows[id] = c
 	if m.history[id] == nil {
 		m.history[id] = map[int64]teff.Checkpoint{}
 	}
 	m.history[id][c.Iteration] = c
-	m.saves = append(m.saves, id)
+	next := "-"
+	if c.Next != nil {
+		next = *c.Next
+	}
+	m.log = append(m.log, fmt.Sprintf("%s %s %d", id, next, c.Iteration))
 	return nil
 }
 
 func (m *memory) Delete(_ context.Context, id string) error {
 	delete(m.rows, id)
+	m.log = append(m.log, "delete "+id)
 	return nil
+}
+
+// state is the stored state of an id as text.
+func (m *memory) state(t *testing.T, id string) string {
+	t.Helper()
+	c, ok := m.rows[id]
+	if !ok {
+		t.Fatalf("there is no row %s", id)
+	}
+	return string(c.State)
+}
+
+// saved checks what was saved since the last look.
+func (m *memory) saved(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(m.log, want) {
+		t.Errorf("saved %q\nwant %q", m.log, want)
+	}
+	m.log = nil
 }

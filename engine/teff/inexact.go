@@ -42,3 +42,12 @@ func asInterrupt(err error) (*Interrupt, bool) {
 	ok := errors.As(err, &i)
 	return i, ok
 }
+
+// exception is the last line of Python's traceback.
+func exception(err error) string {
+	var e *py.Error
+	if errors.As(err, &e) {
+		return e.Error()
+	}
+	return err.Error()
+}

@@ -3,6 +3,7 @@ package teff
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/flowtui/flowtui/engine/teff/py"
 )
@@ -44,6 +45,7 @@ func (l *level) begin(ctx context.Context, initial *py.Dict) (cursor, error) {
 		return cursor{}, err
 	}
 	if !found {
+		l.unsure = true
 		return cursor{state: initial, next: nodeID(l.graph.Entry)}, nil
 	}
 	pause, err := readInterrupt(at.state)
@@ -53,9 +55,12 @@ func (l *level) begin(ctx context.Context, initial *py.Dict) (cursor, error) {
 	at.state.Delete(InterruptKey)
 	switch {
 	case pause == nil:
+		l.resume = nil // an answer to a level that does not wait is ignored
 		return at, nil
 	case l.resume == nil || l.resume.Len() == 0:
 		return cursor{}, &Interrupt{Key: pause.Key, Prompt: pause.Prompt, NodeID: pause.NodeID, CheckpointID: l.id}
+	case l.unsure:
+		return cursor{}, inexact("run %s waits inside a run that is new, and the format does not say whether the answer is for it", l.id)
 	case pause.NestedCheckpointID != nil:
 		at.next, at.inside = &pause.NodeID, true
 		return at, nil
@@ -82,8 +87,11 @@ func (l *level) step(ctx context.Context, at *cursor) error {
 	if err := l.save(ctx, *at); err != nil {
 		return err
 	}
-	if l.halt && !at.inside {
+	if l.halted(*at) {
 		return errHalted
+	}
+	if at.iteration == math.MaxInt64 {
+		return inexact("run %s has finished %d nodes, and more cannot be counted here", l.id, at.iteration)
 	}
 	at.inside = false
 	at.iteration++
@@ -94,6 +102,15 @@ func (l *level) step(ctx context.Context, at *cursor) error {
 	l.merge(at.state, r.update)
 	at.next, err = l.route(n, r, at.state)
 	return err
+}
+
+// halted reports whether a dry call ends here.
+func (l *level) halted(at cursor) bool {
+	if l.budget > 0 {
+		l.budget--
+		return l.budget == 0
+	}
+	return l.halt && !at.inside
 }
 
 // failed saves a pause, or goes on at the edge for errors, or gives up.

@@ -84,6 +84,10 @@ func optionsOf(typ string) (map[string]kind, bool) {
 		}, true
 	case "subflow":
 		return map[string]kind{"input_map": aDict | aNone, "output_map": aDict | aNone, "max_iterations": anInt | aNone}, true
+	case "tool_call":
+		return map[string]kind{
+			"tool": aText, "args": aDict | aNone, "output_key": aText, "on_error": aText, "max_chars": anInt | aNone,
+		}, true
 	case "context_builder":
 		return map[string]kind{
 			"sections": aDict | aNone, "messages_key": aText, "output_key": aText, "reset_keys": aList | aNone,

@@ -39,7 +39,7 @@ func (r *Runner) Run(ctx context.Context, id string, initial, answer *py.Dict) (
 	if err := Check(r.Workflow); err != nil {
 		return Result{}, err
 	}
-	l, err := r.level(id, answer)
+	l, err := r.level(ctx, id, answer)
 	if err != nil {
 		return Result{}, err
 	}
@@ -74,23 +74,23 @@ type topLevel struct {
 
 // level prepares a call. It works on a copy of the workflow, so that each call
 // is like a new process (teff format, defect 5).
-func (r *Runner) level(id string, answer *py.Dict) (*topLevel, error) {
+func (r *Runner) level(ctx context.Context, id string, answer *py.Dict) (*topLevel, error) {
 	w, err := r.Workflow.clone()
 	if err != nil {
 		return nil, err
 	}
-	c := &call{reducers: w.Reducers, now: r.Now, wait: sleep}
+	c := &call{reducers: w.Reducers, tools: w.Tools, now: r.Now, wait: sleep, cancelled: ctx.Err}
 	if c.now == nil {
 		c.now = time.Now
 	}
+	l := &level{executor: executor{call: c, id: id, store: r.Store}, graph: w.Graph, maxIterations: r.MaxIterations}
 	if answer != nil {
 		v, err := py.DeepCopy(answer)
 		if err != nil {
 			return nil, err
 		}
-		c.resume = v.(*py.Dict)
+		l.resume = v.(*py.Dict)
 	}
-	l := &level{executor: executor{call: c, id: id, store: r.Store}, graph: w.Graph, maxIterations: r.MaxIterations}
 	return &topLevel{level: l, initial: w.Initial}, nil
 }
 

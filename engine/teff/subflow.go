@@ -19,7 +19,7 @@ func (x *executor) subflow(ctx context.Context, n *Node, state *py.Dict) (result
 	if err != nil {
 		return result{}, err
 	}
-	child := &level{executor: executor{call: x.call, store: x.store}, graph: n.Graph}
+	child := &level{executor: executor{call: x.call, store: x.store, resume: x.resume, unsure: x.unsure}, graph: n.Graph}
 	if x.store != nil {
 		child.id = ChildID(x.id, n.ID)
 	}

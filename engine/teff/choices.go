@@ -1,0 +1,140 @@
+package teff
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowtui/flowtui/engine/teff/py"
+)
+
+// A Choice is an answer that the workflow names, or one of the rest.
+type Choice struct {
+	Answer  string  // the answer itself
+	Pattern string  // instead: any text that this regular expression finds
+	Else    bool    // instead: any other text
+	Preview Preview // what happens
+}
+
+// Choices lists the answers that a workflow tells apart for a run that waits:
+// those of the Ask's strategy, those of the edges' conditions, and the rest. The
+// store is only read.
+func (r *Runner) Choices(ctx context.Context, id string) ([]Choice, error) {
+	at, err := locate(ctx, r.Workflow, r.Store, id)
+	if err != nil {
+		return nil, err
+	}
+	named, patterns := at.named()
+	var all []Choice
+	for _, answer := range named {
+		p, err := r.check(ctx, id, at, at.answer(answer))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Choice{Answer: answer, Preview: p})
+	}
+	for _, pattern := range patterns {
+		p, err := at.follow(at.answer(other(named)), true)
+		if err != nil {
+			return nil, err
+		}
+		p.Sentence = p.sentence(at)
+		all = append(all, Choice{Pattern: pattern, Preview: p})
+	}
+	p, err := r.check(ctx, id, at, at.answer(other(named)))
+	if err != nil {
+		return nil, err
+	}
+	return append(all, Choice{Else: true, Preview: p}), nil
+}
+
+func (p *paused) answer(text string) *py.Dict {
+	return py.NewDict(py.Entry{Key: p.pause.Key, Value: text})
+}
+
+// named are the answers and patterns that the strategies and conditions behind
+// the pause name, each once.
+func (p *paused) named() (answers, patterns []string) {
+	known := map[string]bool{}
+	add := func(answer string) {
+		if key := norm(answer); answer != "" && !known[key] {
+			known[key] = true
+			answers = append(answers, answer)
+		}
+	}
+	for _, e := range p.graph.Edges {
+		if e.From != p.pause.NodeID || e.IsError() {
+			continue
+		}
+		if e.Condition != nil {
+			key, op, value := splitCondition(*e.Condition)
+			if key == p.pause.Key && (op == "=" || op == "!=") {
+				for part := range strings.SplitSeq(value, ",") {
+					add(py.Strip(part))
+				}
+			}
+		}
+		n := p.judge(&e.To)
+		if n == nil {
+			continue
+		}
+		switch strategyOf(n.Config) {
+		case "equals":
+			add(py.Str(n.Config.GetOr("equals", nil)))
+		case "any_of":
+			for _, item := range list(n.Config, "any_of") {
+				add(py.Str(item))
+			}
+		case "regex":
+			if pattern := text(n.Config, "regex", ""); !slices.Contains(patterns, pattern) {
+				patterns = append(patterns, pattern)
+			}
+		}
+	}
+	return answers, patterns
+}
+
+// other is a text that is none of the named ones.
+func other(named []string) string {
+	text := "…"
+	for _, n := range named {
+		text += n + "…"
+	}
+	return text
+}
+
+// sentence says what happens, in plain words.
+func (p *Preview) sentence(at *paused) string {
+	var b strings.Builder
+	switch p.Verdict {
+	case Accepted:
+		b.WriteString("accepted; ")
+	case Forced:
+		b.WriteString("not a valid answer, but no rounds are left, so it passes; ")
+	case Refused:
+		b.WriteString("not accepted; ")
+	}
+	switch {
+	case at.graph.Node(at.pause.NodeID) == nil:
+		fmt.Fprintf(&b, "the workflow has no node %s, where the run waits, so it completes at once", at.pause.NodeID)
+	case p.Ends && at.nested:
+		b.WriteString("no edge leads on, so the subflow completes")
+	case p.Ends:
+		b.WriteString("no edge leads on, so it completes")
+	default:
+		fmt.Fprintf(&b, "it goes on at %s", p.Next[len(p.Next)-1])
+	}
+	switch o := p.Outcome; {
+	case o == nil:
+	case p.Again:
+		fmt.Fprintf(&b, " and asks again: %s", o.Interrupt.Prompt)
+	case o.Interrupt != nil:
+		fmt.Fprintf(&b, " and pauses at %s: %s", o.Interrupt.NodeID, o.Interrupt.Prompt)
+	case o.Failed != "":
+		fmt.Fprintf(&b, " and fails: %s", o.Failed)
+	case !p.Ends:
+		b.WriteString(" and completes")
+	}
+	return b.String()
+}

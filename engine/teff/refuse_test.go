@@ -1,0 +1,113 @@
+package teff_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/flowtui/flowtui/engine/teff"
+	"github.com/flowtui/flowtui/engine/teff/py"
+)
+
+// What the engine lacks, and what the format leaves open, is refused with all
+// reasons before anything is run or saved.
+func TestWhatCannotBeExactIsRefusedBeforeAnythingIsSaved(t *testing.T) {
+	for _, c := range []struct{ name, step, reducers, reason string }{
+		{"model", `"type": "llm_chat", "config": {}`, `{}`, "llm_chat"},
+		{"agent", `"type": "react_agent"`, `{}`, "react_agent"},
+		{"plugin", `"type": "my_node"`, `{}`, "my_node"},
+		{"strategy", `"type": "validate", "config": {"strategy": "llm"}`, `{}`, "model"},
+		{"callable", `"type": "validate", "config": {"check": "mod.fn"}`, `{}`, "Python function"},
+		{"kind", `"type": "transform", "config": {"action": "render", "template": ["{x}"]}`, `{}`, "template must be a text or null"},
+		{"output", `"type": "transform", "config": {"action": "value", "output_key": null}`, `{}`, "output_key must be a text"},
+		{"input_map", `"type": "subflow", "config": {"input_map": {"a": "l"}, "graph": {}}`, `{"l": "append"}`, "append reducer"},
+		{"empty map", `"type": "subflow", "config": {"output_map": {}, "graph": {}}`, `{}`, "output_map is empty"},
+		{"collect", `"type": "map", "config": {"input_keys": ["l"], "processor": {"type": "tool_call", "config": {"tool": "calculator"}}}`, `{}`, "collected"},
+		{"null", `"type": "tool_call", "config": {"tool": "calculator", "args": {"expression": null}}`, `{}`, "null"},
+		{"pattern", `"type": "validate", "config": {"regex": "\\N{DIGIT ONE}"}`, `{}`, "\\N"},
+		{"inside", `"type": "parallel", "config": {"branches": [[{"type": "loop", "config": {"key": "k", "body": {"type": "llm_chat"}}}]]}`, `{}`, "n, branch 1, step 1, step 1"},
+		{"deeper", `"type": "subflow", "config": {"graph": {"steps": [{"id": "in", "type": "llm_chat"}]}}`, `{}`, "n > in"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := workflow(t, `{"steps": [{"id": "n", `+c.step+`}], "reducers": `+c.reducers+`}`)
+			m := newMemory()
+			r := teff.Runner{Workflow: w, Store: m}
+			_, err := r.Run(t.Context(), "r", nil, nil)
+			var refused *teff.UnsupportedError
+			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.reason) {
+				t.Errorf("%v, want something about %q", err, c.reason)
+			}
+			chat := teff.Conversation{Runner: r}
+			if _, err := chat.Turn(t.Context(), "r", "hello"); !errors.As(err, &refused) {
+				t.Errorf("a turn: %v", err)
+			}
+			m.rows["r"] = teff.Checkpoint{State: []byte("{}")}
+			if _, err := chat.Turn(t.Context(), "r", "hello"); !errors.As(err, &refused) {
+				t.Errorf("a further turn: %v", err)
+			}
+			m.saved(t)
+		})
+	}
+}
+
+func TestAllProblemsAreListedWithTheirPlaces(t *testing.T) {
+	w := workflow(t, `{"steps": [{"id": "a", "type": "llm_chat"}, {"id": "b", "type": "tool_exec"},
+		{"id": "c", "type": "transform", "retry": {}}], "edges": [{"from": "c", "to": "a", "condition": ""}]}`)
+	w.Graph.Nodes[1].Position = teff.Position{File: "f.yaml", Line: 7}
+	w.Graph.Nodes[2].Retry = &teff.Retry{Enabled: true, On: []string{"LookupError"}}
+	err := teff.Check(w)
+	var refused *teff.UnsupportedError
+	if !errors.As(err, &refused) || len(refused.Problems) != 4 {
+		t.Fatalf("%v", err)
+	}
+	for _, want := range []string{"f.yaml:7: b: ", "a: its type", "c: retry_on LookupError", "c: an edge has an empty condition"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+}
+
+// What shows only while running stops the run at its last checkpoint, and no
+// error edge takes it for an exception.
+func TestWhatTurnsOutInexactLeavesTheRunAtItsNode(t *testing.T) {
+	deep := strings.Repeat("[", 450) + strings.Repeat("]", 450)
+	for _, c := range []struct{ name, step, initial string }{
+		{"white space", `"type": "transform", "config": {"action": "compare", "input_key": "x", "value": "a"}`, `{"x": " a"}`},
+		{"empty message", `"type": "context_builder", "config": {}`, `{"messages": [{"role": "user", "content": ""}]}`},
+		{"forced object", `"type": "validate", "config": {"value_key": "v", "value_field": "f", "max_rounds": 1}`, `{"answer": {"f": 7}}`},
+		{"depth", `"type": "subflow", "config": {"graph": {}}`, `{"d": ` + deep + `}`},
+		{"replaced list", `"type": "subflow", "config": {"graph": {"steps": [
+			{"id": "i", "type": "transform", "config": {"action": "split", "input_key": "t", "output_key": "l"}}]}}`, `{"t": "x", "l": ["old"]}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := newMemory()
+			w := workflow(t, `{"steps": [{"id": "n", `+c.step+`}, {"id": "e", "type": "fallback"}],
+				"edges": [{"from": "n", "to": "e", "condition": "__error__"}], "reducers": {"l": "append"}, "initial": `+c.initial+`}`)
+			_, err := run(t, w, m, "")
+			var inexact *teff.InexactError
+			if !errors.As(err, &inexact) {
+				t.Fatalf("%v", err)
+			}
+			if next := m.rows["r"].Next; next == nil || *next != "n" || m.rows["r"].Iteration != 0 {
+				t.Errorf("the store holds %+v", m.rows["r"])
+			}
+		})
+	}
+}
+
+func TestStatesThatTeffCannotWriteFailTheRun(t *testing.T) {
+	for text, class := range map[string]string{
+		`{"s": "\ud800"}`: "UnicodeEncodeError",
+	} {
+		m := newMemory()
+		r := teff.Runner{Workflow: workflow(t, twoNodes), Store: m}
+		_, err := r.Run(t.Context(), "r", object(t, text), nil)
+		raises(t, err, class)
+		m.saved(t)
+	}
+	m := newMemory()
+	r := teff.Runner{Workflow: workflow(t, twoNodes), Store: m}
+	_, err := r.Run(t.Context(), "r", py.NewDict(py.Entry{Key: "d", Value: py.Opaque{}}), nil)
+	raises(t, err, "TypeError")
+	m.saved(t)
+}
