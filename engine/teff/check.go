@@ -182,9 +182,9 @@ func (c *checker) subflow(n *Node, path string) {
 			name, ok := to.(string)
 			if !ok {
 				c.problem(n, path, "%s must map keys to keys", option)
-			} else if option == "input_map" && c.w.Reducers[name] == Append {
-				c.problem(n, path, "input_map gives %q, which has the append reducer: whether the subflow extends the list of "+
-					"the outer state or its own is not known", name)
+			} else if option == "input_map" && c.w.Reducers[name] == Append && n.Graph != nil && extends(n.Graph.Nodes, name) {
+				c.problem(n, path, "input_map gives %q, which has the append reducer and which the subflow appends to: whether to "+
+					"the list of the outer state or to its own is not known", name)
 			}
 		}
 	}
@@ -194,6 +194,27 @@ func (c *checker) subflow(n *Node, path string) {
 	if n.Graph == nil {
 		c.problem(n, path, "it has no graph")
 	}
+}
+
+// extends reports whether a node returns a value for a key, and so may extend
+// its list in place. A transform writes a new list first.
+func extends(nodes []*Node, key string) bool {
+	for _, n := range nodes {
+		if n.Type == "command" && dict(n.Config, "update") != nil && dict(n.Config, "update").Has(key) {
+			return true
+		}
+		if n.Type == "append_assistant" && text(n.Config, "messages_key", "messages") == key {
+			return true
+		}
+		inner := slices.Concat(n.Body, slices.Concat(n.Branches...))
+		if n.Graph != nil {
+			inner = slices.Concat(inner, n.Graph.Nodes)
+		}
+		if extends(inner, key) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *checker) mapped(n *Node, path string) {

@@ -4,6 +4,9 @@ import "github.com/flowtui/flowtui/engine/teff/py"
 
 // text is an option that [Check] has found to be a string or absent.
 func text(c *py.Dict, option, missing string) string {
+	if c == nil {
+		return missing
+	}
 	s, _ := c.GetOr(option, missing).(string)
 	return s
 }
@@ -24,6 +27,9 @@ func list(c *py.Dict, option string) []py.Value {
 
 // dict is an option that is a dict, null or absent.
 func dict(c *py.Dict, option string) *py.Dict {
+	if c == nil {
+		return nil
+	}
 	d, _ := c.GetOr(option, nil).(*py.Dict)
 	return d
 }

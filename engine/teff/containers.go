@@ -47,22 +47,24 @@ func (x *executor) loop(ctx context.Context, n *Node, state *py.Dict) (result, e
 	return result{}, nil
 }
 
-// parallel runs each branch on a shallow copy of the state. The branches of
-// teff never wait for anything, so they run one after the other, and also
-// those behind a failing one before its failure is noticed: what they changed
-// in lists that are shared with the state stays.
+// parallel runs each branch on a shallow copy of the state. Branches that never
+// wait for anything run one after the other in teff too, and also those behind
+// a failing one before its failure is noticed: what they changed in lists that
+// are shared with the state stays. See sharing for those that may wait.
 func (x *executor) parallel(ctx context.Context, n *Node, state *py.Dict) (result, error) {
 	total := py.NewDict()
+	order := newSharing(state)
 	var failed error
 	for _, branch := range n.Branches {
 		delta, err := x.branch(ctx, branch, state.Copy())
+		order.note(waits(branch), err != nil)
 		if err != nil {
 			failed = firstError(failed, err)
 			continue
 		}
 		x.merge(total, delta)
 	}
-	return result{update: total}, failed
+	return result{update: total}, order.settled(failed)
 }
 
 // firstError keeps the first failure, but what ends the process comes first.
@@ -95,6 +97,7 @@ func (x *executor) mapped(ctx context.Context, n *Node, state *py.Dict) (result,
 	size := max(1, int(whole(n.Config, "chunk_size", 1)))
 	collect := collected(n)
 	results := py.NewList()
+	order, waiting := newSharing(state), waits(n.Body)
 	var failed error
 	for from := 0; from < len(lists[0]); from += size {
 		if err := x.cancelled(); err != nil {
@@ -109,14 +112,16 @@ func (x *executor) mapped(ctx context.Context, n *Node, state *py.Dict) (result,
 				chunk.Set(key, py.NewList(append([]py.Value(nil), items...)...))
 			}
 		}
-		if err := x.process(ctx, n.Body, chunk); err != nil {
+		err := x.process(ctx, n.Body, chunk)
+		order.note(waiting, err != nil)
+		if err != nil {
 			failed = firstError(failed, err)
 			continue
 		}
 		results.Items = append(results.Items, chunk.GetOr(collect, nil))
 	}
 	update := py.NewDict(py.Entry{Key: text(n.Config, "output_key", ""), Value: results})
-	return result{update: update}, failed
+	return result{update: update}, order.settled(failed)
 }
 
 func (x *executor) process(ctx context.Context, steps []*Node, state *py.Dict) error {

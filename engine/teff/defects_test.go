@@ -2,6 +2,7 @@ package teff_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/flowtui/flowtui/engine/teff"
 	"github.com/flowtui/flowtui/engine/teff/py"
@@ -177,5 +178,15 @@ func TestARunChangesNothingOfTheCallers(t *testing.T) {
 		if exact(t, v.got) != v.want {
 			t.Errorf("changed to %s, was %s", exact(t, v.got), v.want)
 		}
+	}
+}
+
+func TestNowIsTheGivenClocks(t *testing.T) {
+	w := workflow(t, `{"steps": [{"id": "n", "type": "transform", "config": {"action": "now", "output_key": "t"}}]}`)
+	at := time.Date(2031, 5, 2, 1, 2, 3, 4000, time.FixedZone("", 3600))
+	r := teff.Runner{Workflow: w, Store: newMemory(), Now: func() time.Time { return at }}
+	res, err := r.Run(t.Context(), "r", nil, nil)
+	if err != nil || exact(t, res.State) != `{"t": "2031-05-02T00:02:03.000004+00:00"}` {
+		t.Errorf("%s %v", exact(t, res.State), err)
 	}
 }

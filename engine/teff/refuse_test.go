@@ -20,7 +20,8 @@ func TestWhatCannotBeExactIsRefusedBeforeAnythingIsSaved(t *testing.T) {
 		{"callable", `"type": "validate", "config": {"check": "mod.fn"}`, `{}`, "Python function"},
 		{"kind", `"type": "transform", "config": {"action": "render", "template": ["{x}"]}`, `{}`, "template must be a text or null"},
 		{"output", `"type": "transform", "config": {"action": "value", "output_key": null}`, `{}`, "output_key must be a text"},
-		{"input_map", `"type": "subflow", "config": {"input_map": {"a": "l"}, "graph": {}}`, `{"l": "append"}`, "append reducer"},
+		{"input_map", `"type": "subflow", "config": {"input_map": {"a": "l"}, "graph": {"steps": [
+			{"id": "p", "type": "parallel", "config": {"branches": [{"type": "command", "config": {"update": {"l": ["x"]}}}]}}]}}`, `{"l": "append"}`, "append reducer"},
 		{"empty map", `"type": "subflow", "config": {"output_map": {}, "graph": {}}`, `{}`, "output_map is empty"},
 		{"collect", `"type": "map", "config": {"input_keys": ["l"], "processor": {"type": "tool_call", "config": {"tool": "calculator"}}}`, `{}`, "collected"},
 		{"null", `"type": "tool_call", "config": {"tool": "calculator", "args": {"expression": null}}`, `{}`, "null"},
@@ -76,6 +77,13 @@ func TestWhatTurnsOutInexactLeavesTheRunAtItsNode(t *testing.T) {
 		{"empty message", `"type": "context_builder", "config": {}`, `{"messages": [{"role": "user", "content": ""}]}`},
 		{"forced object", `"type": "validate", "config": {"value_key": "v", "value_field": "f", "max_rounds": 1}`, `{"answer": {"f": 7}}`},
 		{"depth", `"type": "subflow", "config": {"graph": {}}`, `{"d": ` + deep + `}`},
+		{"shared list", `"type": "subflow", "config": {"input_map": {"d": "d"}, "graph": {"steps": [
+			{"id": "i", "type": "transform", "config": {"action": "json_get", "input_key": "d", "field": "f", "raw": true, "output_key": "l"}}]}}`, `{"d": {"f": [1]}}`},
+		{"order of branches", `"type": "parallel", "config": {"branches": [
+			[{"type": "tool_call", "config": {"tool": "calculator", "args": {"expression": "1"}}}, {"type": "command", "config": {"update": {"l": [1]}}}],
+			{"type": "command", "config": {"update": {"l": [2]}}}]}`, `{"l": [0]}`},
+		{"first failure", `"type": "map", "config": {"input_keys": ["l"], "result_key": "r", "processor": [
+			{"type": "tool_call", "config": {"tool": "calculator", "args": {"expression": "1/0"}}}]}`, `{"l": [1, 2]}`},
 		{"replaced list", `"type": "subflow", "config": {"graph": {"steps": [
 			{"id": "i", "type": "transform", "config": {"action": "split", "input_key": "t", "output_key": "l"}}]}}`, `{"t": "x", "l": ["old"]}`},
 	} {

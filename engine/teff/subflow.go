@@ -1,6 +1,7 @@
 package teff
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -26,7 +27,13 @@ func (x *executor) subflow(ctx context.Context, n *Node, state *py.Dict) (result
 	if most, ok := n.Config.GetOr("max_iterations", nil).(int64); ok {
 		child.maxIterations = most
 	}
+	given := in.Copy()
 	out, err := child.run(ctx, in)
+	if dict(n.Config, "input_map") != nil {
+		if err := unchanged(given, before.(*py.Dict)); err != nil {
+			return result{}, err
+		}
+	}
 	if err != nil {
 		return result{}, child.nested(err, n.ID)
 	}
@@ -40,6 +47,28 @@ func (x *executor) subflow(ctx context.Context, n *Node, state *py.Dict) (result
 		}
 	}
 	return result{update: update}, nil
+}
+
+// unchanged refuses a subflow that has extended a list of the outer state in
+// place: the format does not say whether teff gives it the list or a copy.
+func unchanged(given, before *py.Dict) error {
+	for key, v := range given.All() {
+		if !same(v, before.GetOr(key, nil)) {
+			return inexact("a subflow has extended the list %q that it was given, and the format does not say whether the "+
+				"outer state sees that", key)
+		}
+	}
+	return nil
+}
+
+// same is equality in which nan equals nan: a value that only was passed on.
+func same(a, b py.Value) bool {
+	if py.Equal(a, b) {
+		return true
+	}
+	x, errX := py.Dumps(a)
+	y, errY := py.Dumps(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // nested makes a pause of a child one of its subflow node.
@@ -85,14 +114,14 @@ func (x *executor) childOutput(c, before, out *py.Dict) (*py.Dict, error) {
 	}
 	for key, v := range out.All() {
 		old, known := before.Get(key)
-		if known && py.Equal(old, v) {
+		if known && same(old, v) {
 			continue
 		}
 		was, wasList := old.(*py.List)
 		is, isList := v.(*py.List)
 		if x.reducers[key] == Append && wasList && isList {
 			n := len(was.Items)
-			if len(is.Items) < n || !py.Equal(py.NewList(is.Items[:n]...), was) {
+			if len(is.Items) < n || !same(py.NewList(is.Items[:n]...), was) {
 				return nil, inexact("a subflow has replaced the list %q, which has the append reducer, and the format "+
 					"does not say what of it is new", key)
 			}
