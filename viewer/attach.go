@@ -31,6 +31,9 @@ func (r Registry) open(ctx context.Context, spec string, readOnly bool) (stores.
 			if errors.Is(err, fs.ErrNotExist) {
 				err = missing(spec)
 			}
+			if another, g := r.elsewhere(ctx, f, spec, readOnly, err); another != nil {
+				return another, g, nil
+			}
 			return s, f, err
 		default:
 			if what = foundOnly(what); what != "" && !slices.Contains(found, what) {
@@ -49,6 +52,27 @@ func (r Registry) open(ctx context.Context, spec string, readOnly bool) (stores.
 		Message: fmt.Sprintf("%s is not a store: looked for %s; found %s", spec, strings.Join(looked, ", "), strings.Join(found, "; ")),
 		Hint:    "give the path or the URL of a store",
 	}
+}
+
+// elsewhere opens spec in the first foreign format that is found there, when
+// the format f of our own, which cannot tell before opening, found none of its
+// marks.
+func (r Registry) elsewhere(ctx context.Context, f Format, spec string, readOnly bool, err error) (stores.Store, Format) {
+	if f.Unsigned || !errors.Is(err, stores.ErrNotFound) && !errors.Is(err, stores.ErrNotStore) {
+		return nil, f
+	}
+	for _, g := range r {
+		if !g.Unsigned {
+			continue
+		}
+		if match, _, err := g.Sniff(ctx, spec); !match || err != nil {
+			continue
+		}
+		if s, err := g.Open(ctx, spec, readOnly); err == nil {
+			return s, g
+		}
+	}
+	return nil, f
 }
 
 // foundOnly is what a driver found, without what it is not and what it looked
@@ -129,7 +153,7 @@ func (s *Service) label(spec string) string {
 // keyState says whether the key at hand fits the store, by its newest run.
 func (s *Service) keyState(ctx context.Context, a *attachment) string {
 	if a.format.Unsigned {
-		return "unsigned"
+		return "unsigned, no call log"
 	}
 	id := s.o.Keys.ID()
 	if id == "" {

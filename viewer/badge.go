@@ -16,7 +16,7 @@ func badges(f facts) []Badge {
 	add(InDoubt, f.inDoubt())
 	add(Paused, f.paused())
 	add(Failed, f.status == string(stores.StatusFailed))
-	add(Stuck, lost && !f.inDoubt())
+	add(Stuck, lost && !f.inDoubt() || f.status == unreadable && f.verdict == Unsigned)
 	add(Running, p == alive || p == maybe)
 	add(Recovered, f.segment > 1)
 	add(NoKey, f.verdict == NoKeyGiven || f.verdict == UnknownKey)

@@ -77,7 +77,7 @@ func (s *Service) Conversation(ctx context.Context, ref Ref, step int64, reveal 
 	if err != nil {
 		return Conversation{}, s.absent(ctx, a, k, err)
 	}
-	body, err := engine.DecodeCheckpoint(c)
+	body, err := decodeCheckpoint(c)
 	if err != nil {
 		return Conversation{}, Problem{Code: codeCorrupt, Message: fmt.Sprintf("step %d: %v", c.Step, err), Run: k.Run}
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/teff"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -39,6 +40,7 @@ type facts struct {
 	lease    *stores.Lease // live
 	lapsed   *stores.Lease // expired
 	refusals refusals
+	foreign  *teff.Row // of a run of teff's
 }
 
 // refusals are reasons why actions are not possible that do not lie in the
@@ -48,6 +50,14 @@ type refusals struct {
 	flow      string // the flow cannot go on here
 	identity  string // it runs for another user: only a recovery minds, a decision is made by somebody else
 	principal string // it runs with another principal
+}
+
+// native is the word that a foreign store has for the status.
+func (f facts) native() string {
+	if f.status == unreadable {
+		return ""
+	}
+	return f.foreign.Status
 }
 
 func (f facts) running() bool { return f.status == string(stores.StatusRunning) }

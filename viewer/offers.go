@@ -5,6 +5,9 @@ import "fmt"
 // offers lists what can be done to a run. What is not possible stays in the
 // list with the reason. Lists and plans share it.
 func offers(f facts) []Offer {
+	if f.foreign != nil {
+		return offersForeign(f)
+	}
 	var list []Offer
 	blocked, only := f.decisionRefusal(), f.refusals.flow != ""
 	for _, w := range f.waiting {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/teff"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -27,6 +28,9 @@ func (s *Service) plan(ctx context.Context, a *attachment, k stores.Key, reveal 
 	before, err := s.head(ctx, a, k)
 	if err != nil {
 		return Plan{}, err
+	}
+	if before.Kind == teff.Kind {
+		return s.planForeign(ctx, a, k)
 	}
 	p, err := engine.MakePlan(ctx, a.store, s.o.Keys, k)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/teff"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -16,6 +17,7 @@ type glimpse struct {
 	at      *attachment
 	head    stores.Head
 	body    engine.HeadBody
+	foreign *teff.Row         // of a run of teff's
 	calls   []engine.CallInfo // of the current superstep, where they were needed
 	lease   *stores.Lease
 	verdict Verdict
@@ -51,7 +53,7 @@ func headOf(c stores.Checkpoint) stores.Head {
 		Status: c.Status, Identity: c.Identity, Updated: c.Time, Bad: c.Bad,
 	}
 	h.Seal = stores.Seal{Format: derived, KeyID: c.KeyID, Prev: c.MAC}
-	b, err := engine.DecodeCheckpoint(c)
+	b, err := decodeCheckpoint(c)
 	if err != nil {
 		h.Bad = err.Error()
 		return h
@@ -72,7 +74,13 @@ func (s *Service) look(ctx context.Context, a *attachment, h stores.Head, certai
 	g.verdict, g.reason = s.headVerdict(a, a.id(ctx), h)
 	g.setBack = g.verdict == Regressed && s.regressed(a.ref(h.Key), h) != ""
 	var err error
-	if g.body, err = engine.DecodeHead(h); err != nil && !g.verdict.Bad() {
+	g.body, g.foreign, err = decodeHead(h)
+	switch {
+	case err == nil || g.verdict.Bad():
+	case g.foreign != nil:
+		g.reason = nameOr(h.Bad, err.Error())
+		g.head.Bad = g.reason
+	default:
 		g.verdict, g.reason = Unreadable, "its list entry cannot be read: "+err.Error()
 	}
 	live := h.Lease != nil && h.Lease.Live
@@ -103,7 +111,7 @@ func (s *Service) facts(g glimpse) facts {
 		status: string(h.Status), verdict: g.verdict, reason: g.reason, step: h.Step, base: h.Base, segment: h.Segment,
 		at: g.body.At, stored: g.body.Stored, worker: g.body.Worker, failure: g.body.Error, denial: g.body.Denied,
 		updated: h.Updated, now: s.now(), leases: g.at.leases(), refusals: s.refusals(g.at, h),
-		setBack: g.setBack,
+		setBack: g.setBack, foreign: g.foreign,
 	}
 	if h.Bad != "" || !h.Status.Valid() || g.verdict == Unreadable {
 		f.status = unreadable
@@ -168,6 +176,9 @@ func (s *Service) row(g glimpse) Row {
 		Unread: g.unread, Denied: f.denied().Tool != "",
 	}
 	r.Why, r.Next = why(f)
+	if f.foreign != nil {
+		r.Native, r.Parent, r.Children = f.native(), f.foreign.Parent, f.foreign.Children
+	}
 	if f.inDoubt() {
 		for _, c := range f.doubts {
 			r.Waiting = append(r.Waiting, doubtOf(c, true))
@@ -204,6 +215,9 @@ func (s *Service) refusals(a *attachment, h stores.Head) refusals {
 	}
 	if want := s.o.Identity.Principal; want != h.Principal {
 		r.principal = fmt.Sprintf("it runs with principal %q, not %q", h.Principal, want)
+	}
+	if h.Kind == teff.Kind {
+		return r // its flow is not that of a run of ours
 	}
 	_, _, err := s.flow(h)
 	if err != nil {

@@ -63,7 +63,11 @@ func (s *Service) at(ref Ref) (*attachment, stores.Key, error) {
 		k.Owner = stores.DefaultOwner
 	}
 	a, err := s.attached(ref.Store)
-	if err == nil {
+	switch {
+	case err != nil:
+	case a.format.Unsigned: // other programs have other rules for names
+		k.Owner = ref.Owner
+	default:
 		err = k.Validate()
 	}
 	return a, k, err

@@ -69,6 +69,15 @@ func (s *Service) Show(ctx context.Context, ref Ref) (Detail, error) {
 	if known {
 		d.Flow = graphOf(t, g.body.At, newest.Visits)
 	}
+	if g.foreign != nil {
+		if d.Nested, err = s.nested(ctx, a, h.Key, g.foreign.Children); err != nil {
+			return Detail{}, err
+		}
+		a.mu.Lock()
+		format := a.info.Format
+		a.mu.Unlock()
+		d.Notes = notesOn(d.Row, d.Nested, d.History, format)
+	}
 	d.Talks = talks(h.Kind, t, newest.State)
 	return out(s, d, false), nil
 }
@@ -145,7 +154,7 @@ func historyStep(c stores.Checkpoint, checked checked) HistoryStep {
 func (s *Service) fillHistory(ctx context.Context, a *attachment, k stores.Key, steps []HistoryStep) error {
 	read := func(c stores.Checkpoint) {
 		i, ok := slices.BinarySearchFunc(steps, c.Step, func(h HistoryStep, step int64) int { return int(h.Step - step) })
-		b, err := engine.DecodeCheckpoint(c)
+		b, err := decodeCheckpoint(c)
 		if !ok || err != nil {
 			return
 		}
@@ -207,7 +216,7 @@ func newestBody(ctx context.Context, a *attachment, k stores.Key) (engine.Checkp
 	if err != nil {
 		return engine.Checkpoint{}, err
 	}
-	b, err := engine.DecodeCheckpoint(c)
+	b, err := decodeCheckpoint(c)
 	if err != nil {
 		return engine.Checkpoint{}, nil // its verdict tells
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -20,7 +19,7 @@ func (s *Service) State(ctx context.Context, ref Ref, step int64, reveal bool) (
 	if err != nil {
 		return StateView{}, s.absent(ctx, a, k, err)
 	}
-	body, err := engine.DecodeCheckpoint(c)
+	body, err := decodeCheckpoint(c)
 	if err != nil {
 		return StateView{}, Problem{Code: codeCorrupt, Message: fmt.Sprintf("step %d: %v", c.Step, err), Run: k.Run}
 	}

@@ -80,36 +80,39 @@ type Lease struct {
 
 // Row is one run in a list. Its JSON is the contract of `flowtui ls`.
 type Row struct {
-	Ref     Ref       `json:"-" scrub:"-"`
-	Store   string    `json:"store"`
-	Owner   string    `json:"owner"`
-	Run     string    `json:"run"`
-	Flow    string    `json:"flow"`
-	Kind    string    `json:"kind"`
-	Status  string    `json:"status"`
-	Badges  []Badge   `json:"badges"`
-	Verdict Verdict   `json:"verdict"`
-	Step    int64     `json:"step"`
-	Segment int64     `json:"segment"`
-	At      []string  `json:"at"`
-	Waiting []Waiting `json:"waiting"`
-	Why     string    `json:"why"` // why it is not moving, one sentence
-	Next    string    `json:"-"`   // what the operator can do, one sentence
-	Updated time.Time `json:"updated"`
-	Created time.Time `json:"-"`
-	Lease   *Lease    `json:"lease"`
-	Error   string    `json:"-"` // of a failed run
-	User    string    `json:"-"`
-	Thread  string    `json:"-"`
-	Actions []Offer   `json:"-"`
-	Version string    `json:"-"` // fingerprint of what is shown, see Request.Version
-	Denied  bool      `json:"-"` // it failed because a person denied a call
-	Unread  string    `json:"-"` // what of it could not be read, one sentence, "" for nothing
+	Ref      Ref       `json:"-" scrub:"-"`
+	Store    string    `json:"store"`
+	Owner    string    `json:"owner"`
+	Run      string    `json:"run"`
+	Flow     string    `json:"flow"`
+	Kind     string    `json:"kind"`
+	Status   string    `json:"status"`
+	Native   string    `json:"native,omitempty"` // the word of a foreign store for the status
+	Badges   []Badge   `json:"badges"`
+	Verdict  Verdict   `json:"verdict"`
+	Step     int64     `json:"step"`
+	Segment  int64     `json:"segment"`
+	At       []string  `json:"at"`
+	Waiting  []Waiting `json:"waiting"`
+	Why      string    `json:"why"` // why it is not moving, one sentence
+	Next     string    `json:"-"`   // what the operator can do, one sentence
+	Updated  time.Time `json:"updated"`
+	Created  time.Time `json:"-"`
+	Lease    *Lease    `json:"lease"`
+	Error    string    `json:"-"` // of a failed run
+	User     string    `json:"-"`
+	Thread   string    `json:"-"`
+	Actions  []Offer   `json:"-"`
+	Version  string    `json:"-"`                  // fingerprint of what is shown, see Request.Version
+	Denied   bool      `json:"-"`                  // it failed because a person denied a call
+	Parent   string    `json:"parent,omitempty"`   // run that this nested one belongs to
+	Children []string  `json:"children,omitempty"` // nested runs below it, all levels
+	Unread   string    `json:"-"`                  // what of it could not be read, one sentence, "" for nothing
 }
 
 // NeedsYou reports whether a person has to look at the run.
 func (r Row) NeedsYou() bool {
-	if len(r.Badges) == 0 {
+	if len(r.Badges) == 0 || r.Parent != "" { // who acts on a nested run acts on its parent
 		return false
 	}
 	switch r.Badges[0] {
@@ -216,8 +219,10 @@ type Detail struct {
 	Error    string        `json:"error"`
 	History  []HistoryStep `json:"history"`
 	Findings []Finding     `json:"-"`
-	Flow     *Graph        `json:"-"` // nil when the store has no topology
-	Talks    bool          `json:"-"` // there is a conversation to show, see Service.Conversation
+	Flow     *Graph        `json:"-"`                // nil when the store has no topology
+	Nested   []Row         `json:"nested,omitempty"` // the rows of Children
+	Notes    []string      `json:"notes,omitempty"`  // what a reader of a foreign store has to know
+	Talks    bool          `json:"-"`                // there is a conversation to show, see Service.Conversation
 }
 
 // Graph is a flow's topology.

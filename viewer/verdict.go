@@ -41,11 +41,11 @@ func fingerprint(h stores.Head) string {
 // before. It reads nothing.
 func (s *Service) headVerdict(a *attachment, storeID string, h stores.Head) (Verdict, string) {
 	ref := a.ref(h.Key)
-	if h.Bad != "" {
-		return Unreadable, "its list entry cannot be read: " + h.Bad
-	}
-	if a.format.Unsigned {
+	switch {
+	case a.format.Unsigned:
 		return Unsigned, ""
+	case h.Bad != "":
+		return Unreadable, "its list entry cannot be read: " + h.Bad
 	}
 	var err error
 	switch {
@@ -127,7 +127,7 @@ func worse(a, b Verdict) Verdict {
 // inspect verifies a whole run and remembers the verdict for later lists.
 func (s *Service) inspect(ctx context.Context, a *attachment, k stores.Key) (checked, error) {
 	if a.format.Unsigned {
-		return checked{verdict: Unsigned, at: s.now()}, nil
+		return s.inspectForeign(ctx, a, k)
 	}
 	before, _ := s.head(ctx, a, k)
 	r, err := engine.Verify(ctx, a.store, s.o.Keys, k)

@@ -15,6 +15,8 @@ import (
 // and plans.
 func why(f facts) (why, next string) {
 	switch {
+	case f.foreign != nil:
+		why, next = whyForeign(f)
 	case f.setBack:
 		return f.reason, forgetHint
 	case f.verdict.Bad():

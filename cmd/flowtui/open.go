@@ -13,6 +13,7 @@ import (
 	"github.com/flowtui/flowtui/stores/postgres"
 	"github.com/flowtui/flowtui/stores/redis"
 	"github.com/flowtui/flowtui/stores/sqlite"
+	"github.com/flowtui/flowtui/stores/teff"
 	"github.com/flowtui/flowtui/viewer"
 )
 
@@ -51,7 +52,7 @@ func formats(locations map[string]string, create bool) viewer.Registry {
 	}, {
 		Name: "postgres",
 		Sniff: func(_ context.Context, spec string) (bool, string, error) {
-			return postgres.IsURL(locations[spec]), "", nil
+			return postgres.IsURL(locations[spec]) && !teff.Named(locations[spec]), "", nil
 		},
 		Open: func(ctx context.Context, spec string, readOnly bool) (stores.Store, error) {
 			return postgres.Open(ctx, locations[spec], postgres.Options{ReadOnly: readOnly, Create: create && !readOnly})
@@ -72,7 +73,35 @@ func formats(locations map[string]string, create bool) viewer.Registry {
 			}
 			return jsonfile.Open(ctx, path, jsonfile.Options{ReadOnly: readOnly, Create: create && !readOnly && namesFolder(path)})
 		},
-	}}
+	}, foreign(locations)}
+}
+
+// foreign are the stores of teff, which come last: ours win by their own marks.
+func foreign(locations map[string]string) viewer.Format {
+	where := func(spec string) (string, error) {
+		if location := locations[spec]; isServer(location) || teff.Named(location) {
+			return location, nil
+		}
+		return sqlitePath(locations[spec])
+	}
+	return viewer.Format{
+		Name:     "teff",
+		Unsigned: true,
+		Sniff: func(ctx context.Context, spec string) (bool, string, error) {
+			location, err := where(spec)
+			if err != nil {
+				return false, "", nil // said above
+			}
+			return teff.Sniff(ctx, location)
+		},
+		Open: func(ctx context.Context, spec string, readOnly bool) (stores.Store, error) {
+			location, err := where(spec)
+			if err != nil {
+				return nil, err
+			}
+			return teff.Open(ctx, location, teff.Options{ReadOnly: readOnly})
+		},
+	}
 }
 
 // isServer reports whether a location names a server.

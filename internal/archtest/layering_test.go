@@ -11,14 +11,14 @@ import (
 // entry with the longest path that fits counts. "x" is the package x alone,
 // "x/..." is x and all below it.
 var mayImport = map[string][]string{
-	"stores/...":           {"stores", "stores/internal/..."}, // drivers know the contract only
+	"stores/...":           {"stores", "stores/internal/...", "internal/pyjson"}, // drivers know the contract only
 	"engine":               {"engine/model", "engine/seal", "engine/tool", "stores"},
 	"engine/seal/...":      {},
 	"engine/tool/...":      {},
 	"engine/model":         {}, // so that only who opens an endpoint links its client
 	"engine/model/...":     {"engine/model/..."},
 	"engine/flowfile/...":  {"engine", "engine/model", "engine/tool"},
-	"engine/...":           {"engine/...", "stores"},
+	"engine/...":           {"engine/...", "stores", "internal/pyjson"},
 	"viewer/...":           {"viewer/...", "engine/...", "stores"},
 	"keymap/...":           {},
 	"views/theme/...":      {"viewer"},
@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"fixtures/...":         {"fixtures/...", "engine/...", "stores/...", "viewer/..."},
 	"cmd/flowtui/...":      {"cmd/flowtui/...", "views/...", "viewer/...", "keymap", "engine/...", "stores", "fixtures/..."},
 	"internal/archtest":    {},
+	"internal/pyjson":      {},
 	"internal/testproxy":   {},
 	"internal/testservers": {},
 	"stores/internal/...":  {"stores", "stores/internal/..."},
