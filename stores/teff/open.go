@@ -52,7 +52,7 @@ func Sniff(ctx context.Context, location string) (ok bool, found string, err err
 		return true, "", nil // opening says what is wrong with it
 	}
 	if isPostgres(location) {
-		return false, "", nil
+		return sniffPostgres(ctx, location)
 	}
 	info, err := os.Stat(location)
 	switch {
@@ -70,7 +70,7 @@ func Sniff(ctx context.Context, location string) (ok bool, found string, err err
 // SQLite file, or a postgres:// URL, of which format and table are parameters of
 // ours. It changes nothing. A store with a history table is a [HistoryStore].
 func Open(ctx context.Context, location string, o Options) (stores.Store, error) {
-	b, err := open(ctx, location, o)
+	b, err := open(ctx, location)
 	if err != nil {
 		if _, told := errors.AsType[*stores.OpError](err); told {
 			return nil, err
@@ -88,7 +88,10 @@ func shown(location string) string {
 	return location
 }
 
-func open(ctx context.Context, location string, o Options) (backend, error) {
+func open(ctx context.Context, location string) (backend, error) {
+	if isPostgres(location) {
+		return openPostgres(ctx, location)
+	}
 	path := location
 	if strings.HasPrefix(location, "file:") {
 		var err error
