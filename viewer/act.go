@@ -28,6 +28,15 @@ func (s *Service) Act(ctx context.Context, r Request, progress func(Progress)) (
 	if err != nil {
 		return Outcome{}, s.absent(ctx, a, k, err)
 	}
+	if g.foreign != nil {
+		t := &teller{s: s, progress: progress}
+		o, err := s.actForeign(ctx, a, g, r, t)
+		if err != nil {
+			return Outcome{}, err
+		}
+		t.tell("completed", o.Outcome)
+		return out(s, o, false), nil
+	}
 	if g.setBack {
 		return Outcome{}, Problem{Code: codeCorrupt, Message: g.reason, Run: k.Run, Hint: forgetHint}
 	}

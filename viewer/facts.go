@@ -41,6 +41,8 @@ type facts struct {
 	lapsed   *stores.Lease // expired
 	refusals refusals
 	foreign  *teff.Row // of a run of teff's
+
+	unsupported string // why its workflow cannot be run here
 }
 
 // refusals are reasons why actions are not possible that do not lie in the

@@ -181,7 +181,10 @@ func (s *Service) planForeign(ctx context.Context, a *attachment, k stores.Key) 
 	switch {
 	case f.status == unreadable:
 	case f.paused():
-		v.Action, v.Review = engine.PlanResume, reviewForeign(f)
+		v.Action = engine.PlanResume
+		if v.Review, err = s.reviewForeign(ctx, a, k, f); err != nil {
+			return Plan{}, err
+		}
 	case f.running():
 		v.Action = engine.PlanRecover
 		v.Claims = "nothing is claimed: this format has no leases, and two processes that run it both execute it"
@@ -193,65 +196,117 @@ func (s *Service) planForeign(ctx context.Context, a *attachment, k stores.Key) 
 
 func foreignVersion(h stores.Head) string { return hex.EncodeToString(h.Prev) }
 
+// blockedForeign is why the plan's action would be refused.
 func (s *Service) blockedForeign(f facts) (*string, string) {
+	action := Recover
+	if f.paused() {
+		action = Answer
+	}
 	why, hint := "", ""
-	switch {
-	case f.status == unreadable:
-		why = "its row cannot be read: " + f.reason
-	case f.final():
-		why = "it is completed: running it again saves the same row and runs nothing"
-	case f.refusals.write != "":
-		why, hint = f.refusals.write, "open it where it can be written"
-	case f.foreign.Parent != "":
-		why, hint = "it is a nested run", "act on its parent, "+f.foreign.Parent
-	default:
-		why, hint = "runs of teff are only read by this version", "answer or run it with teff"
+	if why, _ = f.foreignRefusal(action); why == "" {
+		w := s.workflow()
+		var p Problem
+		switch {
+		case w.err != nil:
+			p = explain(w.err)
+		case w.unsupported != nil:
+			p = explain(w.unsupported)
+			p.Hint = "let teff itself run it on"
+			if action == Answer && !s.o.NoCommand {
+				p.Hint += "; or store the answer only, with --no-run"
+			}
+		default:
+			return nil, ""
+		}
+		why, hint = p.Message, p.Hint
 	}
 	return &why, hint
 }
 
-// reviewForeign is the question of a paused run.
-func reviewForeign(f facts) []ReviewEntry {
-	var list []ReviewEntry
-	for _, w := range f.waiting {
-		e := ReviewEntry{Waiting: w, Since: f.updated.UTC()}
-		e.IfYes = fmt.Sprintf("the answer is put into the state as %s, without a check, and the run goes on behind %s", nameOr(w.Key, `""`), nameOr(w.Node, "the node that asks"))
-		if f.foreign.Nested != "" {
-			e.IfYes = fmt.Sprintf("%s runs again and hands the answer down to the nested run %s", nameOr(w.Node, "the node that asks"), f.foreign.Nested)
-		}
-		list = append(list, e)
+// reviewForeign is the question of a paused run, and what each answer does.
+func (s *Service) reviewForeign(ctx context.Context, a *attachment, k stores.Key, f facts) ([]ReviewEntry, error) {
+	e := ReviewEntry{Waiting: f.waiting[0], Since: f.updated.UTC()}
+	e.IfYes = fmt.Sprintf("the answer is put into the state as %q without a check, and the run goes on behind %s", e.Key, nameOr(e.Node, "the node that asks"))
+	if f.foreign.Nested != "" {
+		e.IfYes = fmt.Sprintf("%s runs again and hands the answer down to the nested run %s", nameOr(e.Node, "the node that asks"), f.foreign.Nested)
 	}
-	return list
+	w := s.workflow()
+	if w.err != nil || f.foreign.Parent != "" {
+		return []ReviewEntry{e}, nil
+	}
+	runner := &teff.Runner{Workflow: w.Workflow, Store: rowsOf(a, k.Owner), Now: s.o.Clock}
+	choices, err := runner.Choices(ctx, originalID(Ref{Run: k.Run}, k, f))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil { // what stands against answering is told when that is tried
+		e.IfYes += "; what follows cannot be foretold: " + err.Error()
+		return []ReviewEntry{e}, nil
+	}
+	e.IfYes = foretold(choices)
+	return []ReviewEntry{e}, nil
+}
+
+// foretold says what happens for each answer that the workflow tells apart.
+func foretold(choices []teff.Choice) string {
+	var parts []string
+	for _, c := range choices {
+		name := fmt.Sprintf("%q", c.Answer)
+		switch {
+		case c.Pattern != "":
+			name = "what matches " + c.Pattern
+		case c.Else && len(choices) > 1:
+			name = "anything else"
+		case c.Else:
+			name = "any answer"
+		}
+		parts = append(parts, name+": "+c.Preview.Sentence)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// foreignRefusal is why the run's own row stands against an action, with the
+// code of the problem, "" for nothing.
+func (f facts) foreignRefusal(a Action) (why, code string) {
+	switch {
+	case a == Approve || a == Deny:
+		return "this format has no approvals", codeRefused
+	case a == Resolve:
+		return "this format has no call log", codeRefused
+	case f.status == unreadable:
+		return "its row cannot be read: " + f.reason, codeCorrupt
+	case f.final() && a == Recover:
+		return "it has ended, it is completed: running it again runs nothing", codeConflict
+	case f.paused() && a == Recover:
+		return "it is paused: an answer brings it on", codeConflict
+	case !f.paused() && a == Answer:
+		return "it asks nothing: teff would ignore an answer", codeConflict
+	case f.refusals.write != "":
+		return f.refusals.write, codeRefused
+	case f.foreign.Parent != "":
+		return "it is a nested run: act on its parent, " + f.foreign.Parent, codeRefused
+	}
+	return "", ""
 }
 
 // offersForeign lists what can be done to a run of teff's, and why not.
 func offersForeign(f facts) []Offer {
-	why := func(possible bool, otherwise string) string {
-		switch {
-		case f.status == unreadable:
-			return "it cannot be read"
-		case !possible:
-			return otherwise
-		case f.refusals.write != "":
-			return f.refusals.write
-		case f.foreign.Parent != "":
-			return "it is a nested run: act on its parent, " + f.foreign.Parent
-		}
-		return "runs of teff are only read by this version"
-	}
-	answer, target := "answer", ""
+	title, target := "answer", ""
 	if len(f.waiting) > 0 {
-		answer, target = "answer "+nameOr(f.waiting[0].Key, f.waiting[0].ID), f.waiting[0].ID
+		title, target = "answer "+nameOr(f.waiting[0].Key, f.waiting[0].ID), f.waiting[0].ID
 	}
-	recovery := "it is paused: an answer brings it on"
-	if f.final() {
-		recovery = "it has ended, it is completed"
+	list := []Offer{
+		{Action: Answer, Target: target, Title: title, StoreOnly: f.unsupported != ""},
+		{Action: Recover, Title: "recover"}, {Action: Approve, Title: "approve"}, {Action: Deny, Title: "deny"}, {Action: Resolve, Title: "resolve"},
 	}
-	return []Offer{
-		{Action: Answer, Target: target, Title: answer, Disabled: why(f.paused(), "it asks nothing")},
-		{Action: Recover, Title: "recover", Disabled: why(f.running(), recovery)},
-		{Action: Approve, Title: "approve", Disabled: "this format has no approvals"},
-		{Action: Deny, Title: "deny", Disabled: "this format has no approvals"},
-		{Action: Resolve, Title: "resolve", Disabled: "this format has no call log"},
+	for i := range list {
+		o := &list[i]
+		if o.Disabled, _ = f.foreignRefusal(o.Action); o.Disabled == "" {
+			o.Disabled = f.refusals.flow
+		}
+		if o.Disabled == "" && o.Action == Recover {
+			o.Disabled = f.unsupported
+		}
 	}
+	return list
 }

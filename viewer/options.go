@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/seal"
+	"github.com/flowtui/flowtui/engine/teff"
 	"github.com/flowtui/flowtui/engine/tool"
 	"github.com/flowtui/flowtui/stores"
 )
@@ -28,10 +29,13 @@ type Memory interface {
 
 // Options are how stores are attached.
 type Options struct {
-	Formats     Registry
-	Keys        *seal.Keyring // nil: nothing can be verified or acted on
-	Flows       FlowSource    // nil: no run can go on
-	Owner       string        // whose runs are listed; "" is the default owner, "*" all
+	Formats Registry
+	Keys    *seal.Keyring // nil: nothing can be verified or acted on
+	Flows   FlowSource    // nil: no run can go on
+	// Workflow reads the workflow that runs of teff's go on with, which their
+	// store does not name. nil: none was given, and such runs are only read.
+	Workflow    func() (*teff.Workflow, error)
+	Owner       string // whose runs are listed; "" is the default owner, "*" all
 	Identity    stores.Identity
 	By          string // the operator, for the audit log
 	ReadOnly    bool   // refuse every action

@@ -116,6 +116,9 @@ func (s *Service) facts(g glimpse) facts {
 	if h.Bad != "" || !h.Status.Valid() || g.verdict == Unreadable {
 		f.status = unreadable
 	}
+	if w := s.workflow(); g.foreign != nil && w.unsupported != nil {
+		f.unsupported = w.unsupported.Error()
+	}
 	if g.lease != nil && g.lease.Live {
 		f.lease = g.lease
 	} else {
@@ -217,7 +220,10 @@ func (s *Service) refusals(a *attachment, h stores.Head) refusals {
 		r.principal = fmt.Sprintf("it runs with principal %q, not %q", h.Principal, want)
 	}
 	if h.Kind == teff.Kind {
-		return r // its flow is not that of a run of ours
+		if w := s.workflow(); w.err != nil {
+			r.flow = explain(w.err).Message
+		}
+		return r
 	}
 	_, _, err := s.flow(h)
 	if err != nil {

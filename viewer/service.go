@@ -18,6 +18,9 @@ type Service struct {
 	mu       sync.Mutex
 	verdicts map[Ref]checked
 	seen     map[Ref]sighting
+
+	teffOnce sync.Once
+	teff     workflow
 }
 
 func newService(o Options) *Service {

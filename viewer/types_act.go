@@ -84,6 +84,8 @@ type Request struct {
 	NoRun        bool            // store the decision only
 	RerunInDoubt bool
 	Takeover     bool // recover, resolve: also while another worker's lease is live
+	// MaxIterations bounds a run of teff's, in node executions in all; 0: none.
+	MaxIterations int64
 }
 
 // Outcome is what became of a request. Its JSON is the contract of approve,

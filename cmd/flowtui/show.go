@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -77,24 +78,53 @@ func (a *app) detail(w io.Writer, d viewer.Detail) {
 	var t table
 	t.add("flow", dash(d.Row.Flow)+" ("+d.Kind+")")
 	t.add("owner", d.Owner)
-	t.add("status", fmt.Sprintf("%s, step %d, segment %d, at %s", d.Status, d.Step, d.Segment, dash(strings.Join(d.At, ", "))))
+	t.add("status", standing(d.Row))
 	t.add("verdict", a.verdict(d.Verdict))
 	for _, f := range []struct{ name, value string }{
-		{"user", d.Identity.User}, {"thread", d.Identity.Thread}, {"principal", d.Identity.Principal},
+		{"parent", d.Parent}, {"user", d.Identity.User}, {"thread", d.Identity.Thread}, {"principal", d.Identity.Principal},
 		{"why", d.Why}, {"next", d.Next}, {"error", d.Error},
 	} {
 		if f.value != "" {
 			t.add(f.name, oneLine(f.value))
 		}
 	}
-	t.add("updated", when(d.Updated)+", "+age(a.now(), d.Updated)+" ago")
-	t.add("lease", lease(d.Lease))
+	t.add("updated", when(d.Updated)+ago(a.now(), d.Updated))
+	if d.Native == "" { // a format of our own has leases
+		t.add("lease", lease(d.Lease))
+	}
 	t.write(w)
+	for _, note := range d.Notes {
+		fmt.Fprintf(w, "\nnote: %s\n", oneLine(note))
+	}
 	if len(d.Waiting) > 0 {
 		fmt.Fprintln(w, "\nwaiting for")
 		waitingLines(w, d.Waiting)
 	}
-	a.history(w, d.History)
+	if len(d.Nested) > 0 {
+		fmt.Fprintln(w, "\nnested runs")
+		var t table
+		for _, n := range d.Nested {
+			t.add("  "+n.Run, standing(n))
+		}
+		t.write(w)
+	}
+	a.history(w, d.History, d.Native != "")
+}
+
+// standing is where a run stands, in the word of its own store too.
+func standing(r viewer.Row) string {
+	if r.Native != "" {
+		return fmt.Sprintf("%s (%s), iteration %d, at %s", r.Status, r.Native, r.Step, dash(strings.Join(r.At, ", ")))
+	}
+	return fmt.Sprintf("%s, step %d, segment %d, at %s", r.Status, r.Step, r.Segment, dash(strings.Join(r.At, ", ")))
+}
+
+// ago is nothing for a time that is not known.
+func ago(now, t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ", " + age(now, t) + " ago"
 }
 
 func lease(l *viewer.Lease) string {
@@ -104,12 +134,20 @@ func lease(l *viewer.Lease) string {
 	return fmt.Sprintf("held by %s until %s", l.Holder, when(l.Expires))
 }
 
-func (a *app) history(w io.Writer, steps []viewer.HistoryStep) {
+func (a *app) history(w io.Writer, steps []viewer.HistoryStep, foreign bool) {
 	if len(steps) == 0 {
 		return
 	}
 	fmt.Fprintln(w)
 	var t table
+	if foreign { // without segments, signatures and times of steps
+		t.add("ITERATION", "STATUS", "AT")
+		for _, h := range steps {
+			t.add(fmt.Sprint(h.Step), h.Status, dash(strings.Join(h.At, ",")))
+		}
+		t.write(w)
+		return
+	}
 	t.add("STEP", "SEGMENT", "STATUS", "AT", "TIME", "VERDICT")
 	for _, h := range steps {
 		status := h.Status

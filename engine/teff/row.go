@@ -126,6 +126,33 @@ func State(payload []byte) ([]byte, error) {
 	return pyjson.Strict(raw)
 }
 
+// ReadCheckpoint splits a row in the layout of teff's files. The state's text
+// stays as it is.
+func ReadCheckpoint(payload []byte) (Checkpoint, error) {
+	r, err := ReadRow(payload)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	members, err := pyjson.Object(payload)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	state, ok := pyjson.Last(members, "state")
+	if !ok {
+		state = []byte("{}")
+	}
+	return Checkpoint{State: state, Next: r.Next, Iteration: r.Iteration}, nil
+}
+
+// Payload is a checkpoint in the layout of teff's files, as teff writes it.
+func (c Checkpoint) Payload() []byte {
+	next := []byte("null")
+	if c.Next != nil {
+		next = pyjson.Quote(*c.Next)
+	}
+	return fmt.Appendf(nil, `{"state": %s, "next_node_id": %s, "iteration": %d}`, c.State, next, c.Iteration)
+}
+
 // Nests reports whether an id is built like that of a nested run. Users may
 // give such ids too: only where the parent is there it is one.
 func Nests(id string) bool { return strings.Contains(id, ":sub:") }

@@ -265,7 +265,12 @@ func (s *server) query(ctx context.Context, keep bool, sql string, args ...any) 
 	if err != nil {
 		return nil, s.class(err)
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (record, error) {
+	list, err := collectRecords(rows, keep)
+	return list, s.class(err)
+}
+
+func collectRecords(rows pgx.Rows, keep bool) ([]record, error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (record, error) {
 		var owner, id, state, sum string
 		var next *string
 		var iteration, size int64
@@ -289,7 +294,6 @@ func (s *server) query(ctx context.Context, keep bool, sql string, args ...any) 
 		}
 		return r, nil
 	})
-	return list, s.class(err)
 }
 
 func orEmpty(s *string) string {

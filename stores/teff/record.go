@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -204,7 +205,7 @@ func (r record) summary() []byte {
 
 // within adds the relatives of a run to its summary.
 func within(summary []byte, parent string, children []string) []byte {
-	b := summary[:len(summary)-1]
+	b := slices.Clone(summary[:len(summary)-1])
 	if parent != "" || len(children) > 0 {
 		b = append(append(b, `, "parent": `...), pyjson.Quote(parent)...)
 		b = append(b, `, "children": [`...)

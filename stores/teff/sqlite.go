@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -290,12 +289,4 @@ func code(err error) int {
 
 // writable reports whether this user may change a file and put a journal
 // beside it. It asks and tries nothing.
-func writable(file string) bool {
-	for _, path := range []string{file, filepath.Dir(file)} {
-		info, err := os.Stat(path)
-		if err != nil || info.Mode().Perm()&0o222 == 0 && os.Geteuid() != 0 {
-			return false
-		}
-	}
-	return true
-}
+func writable(file string) bool { return mayWrite(file) && mayWrite(filepath.Dir(file)) }

@@ -53,6 +53,8 @@ type backend interface {
 	fingerprint(ctx context.Context) (print string, settled bool, err error)
 	rows(ctx context.Context) ([]record, error)
 	row(ctx context.Context, k stores.Key) (record, error)
+	// replace writes changes, see stores.Answerer.
+	replace(ctx context.Context, list []change) error
 	close() error
 }
 

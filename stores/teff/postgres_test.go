@@ -1,0 +1,136 @@
+package teff
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/flowtui/flowtui/internal/testservers"
+	"github.com/flowtui/flowtui/stores"
+)
+
+func TestParseTable(t *testing.T) {
+	for text, want := range map[string][]string{
+		"checkpoints": {"checkpoints"}, "Flow.Runs": {"flow", "runs"}, `"My Table"`: {"My Table"}, `"My-Schema"."a"";drop table x; --"`: {"My-Schema", `a";drop table x; --`},
+		` flow . "x" `: {"flow", "x"}, "Ünïcode$1": {"Ünïcode$1"},
+		"": nil, "a b": nil, "a;b": nil, "a.b.c": nil, `"a`: nil, `""`: nil, "a.": nil, ".a": nil, "1a": nil, "a'b": nil, "a--": nil, "a\x00": nil, "\xff": nil,
+		strings.Repeat("x", 64): nil,
+	} {
+		got, err := parseTable(text)
+		if !slices.Equal(got, want) || (err == nil) != (want != nil) || err != nil && !errors.Is(err, stores.ErrInvalid) {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+}
+
+const tableOf = ` (owner text NOT NULL DEFAULT 'default', checkpoint_id text NOT NULL, state jsonb NOT NULL, next_node_id text,
+	iteration integer NOT NULL, updated_at double precision, PRIMARY KEY (owner, checkpoint_id));`
+
+// The table option names a table as it does in teff, and never becomes SQL.
+func TestTableOption(t *testing.T) {
+	server := testservers.Postgres(t)
+	var script strings.Builder
+	tables := []string{"checkpoints", "flow.runs", `"My Table"`, `"My-Schema"."a"";drop table checkpoints; --"`}
+	script.WriteString(`CREATE SCHEMA flow; CREATE SCHEMA "My-Schema";`)
+	for _, table := range tables {
+		script.WriteString("CREATE TABLE " + table + tableOf + "INSERT INTO " + table + ` VALUES ('o', $$in ` + table + `$$, '{}', NULL, 1, 1.0);`)
+	}
+	execute(t, server.URL, script.String())
+	for _, table := range tables {
+		s := attach(t, server.URL+"&format=teff&table="+url.PathEscape(table))
+		all := heads(t, s)
+		k := stores.Key{Owner: "o", Run: "in " + table}
+		if _, ok := all[k]; !ok || len(all) != 1 {
+			t.Errorf("%s has %v", table, all)
+			continue
+		}
+		c := latest(t, s, k.Owner, k.Run)
+		_, err := s.Replace(t.Context(), stores.Replacement{Key: k, Seen: c.Payload, Next: []byte(writtenPG)})
+		check(t, err)
+	}
+	for _, table := range tables {
+		if n := len(heads(t, attach(t, server.URL+"&table="+url.PathEscape(table)))); n != 1 {
+			t.Errorf("%s has %d rows afterwards", table, n)
+		}
+	}
+}
+
+// What is wrong is said without the password.
+func TestPostgresProblems(t *testing.T) {
+	server := testservers.Postgres(t)
+	u, err := url.Parse(server.URL)
+	check(t, err)
+	secret, _ := u.User.Password()
+	execute(t, server.URL, `CREATE VIEW seen AS SELECT 1 AS owner; CREATE TABLE other (owner text, checkpoint_id text);
+		CREATE TABLE closed`+tableOf+`CREATE ROLE reader LOGIN PASSWORD 'reader'; CREATE TABLE open`+tableOf+`GRANT SELECT ON open TO reader;
+		INSERT INTO open VALUES ('o', 'r', '{}', 'n', 1, 1.0), ('o', 'list', '[]', 'n', 1, 'NaN'), ('', '', '{"__interrupt__": null}', NULL, 2, 'Infinity')`)
+	reader := strings.Replace(server.URL, u.User.String(), "reader:reader", 1)
+	for _, c := range []struct {
+		location, words string
+		class           error
+	}{
+		{server.URL + "&format=teff", `looked for the table "checkpoints" of teff in the database "postgres", found none`, stores.ErrNotStore},
+		{server.URL + "&table=seen", "is no table", stores.ErrNotStore},
+		{server.URL + "&table=other", "missing", stores.ErrNotStore},
+		{server.URL + "&table=a;b", "there is more than a schema and a table", stores.ErrInvalid},
+		{server.URL + "&format=other&table=x", `format "other"`, stores.ErrInvalid},
+		{reader + "&table=closed", `the role "reader" may not read "closed"`, stores.ErrUnreadable},
+		{strings.Replace(server.URL, secret, "wrong", 1) + "&format=teff", "", stores.ErrUnavailable},
+		{strings.Replace(server.URL, "/postgres?", "/nothing?", 1) + "&format=teff", "", stores.ErrUnavailable},
+	} {
+		_, err := Open(t.Context(), c.location, Options{})
+		if !errors.Is(err, c.class) || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", c.words, err)
+		}
+	}
+	s := attach(t, reader+"&table=open")
+	info, err := s.Info(t.Context())
+	check(t, err)
+	if !info.ReadOnly || !strings.Contains(info.Why, `"reader" has no right to INSERT`) || strings.Contains(info.Location, "reader:") {
+		t.Errorf("it says %+v", info)
+	}
+	all := heads(t, s)
+	if list := all[stores.Key{Owner: "o", Run: "list"}]; list.Bad == "" || !list.Updated.IsZero() || all[stores.Key{}].Status != stores.StatusDone {
+		t.Errorf("rows are %+v", all)
+	}
+	c := latest(t, s, "o", "r")
+	if _, err := s.Replace(t.Context(), stores.Replacement{Key: c.Key, Seen: c.Payload, Next: []byte(writtenPG)}); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("the reader has written: %v", err)
+	}
+}
+
+// What jsonb cannot hold is refused by the server, and nothing is saved.
+func TestPostgresRefusesWhatItCannotHold(t *testing.T) {
+	server := testservers.Postgres(t)
+	execute(t, server.URL, "CREATE TABLE checkpoints"+tableOf+`INSERT INTO checkpoints VALUES ('o', 'r', '{}', 'n', 1, 1.0)`)
+	s := attach(t, server.URL+"&format=teff")
+	c := latest(t, s, "o", "r")
+	for name, next := range map[string]string{
+		"NaN": `{"state": {"a": NaN}, "next_node_id": null, "iteration": 1}`, "NUL": `{"state": {"a": "\u0000"}, "next_node_id": null, "iteration": 1}`,
+		"surrogate": `{"state": {"a": "\ud800"}, "next_node_id": null, "iteration": 1}`, "iteration": `{"state": {}, "next_node_id": null, "iteration": 2147483648}`,
+		"node": `{"state": {}, "next_node_id": "\u0000", "iteration": 1}`,
+	} {
+		if _, err := s.Replace(t.Context(), stores.Replacement{Key: c.Key, Seen: c.Payload, Next: []byte(next)}); err == nil {
+			t.Errorf("%s was saved", name)
+		}
+	}
+	if now := latest(t, s, "o", "r"); string(now.Prev) != string(c.Prev) {
+		t.Errorf("the row is now %s", now.Payload)
+	}
+}
+
+// Behind a pooler every statement may meet another server process.
+func TestBehindPgbouncer(t *testing.T) {
+	server := testservers.Postgres(t)
+	execute(t, server.URL, "CREATE TABLE checkpoints"+tableOf+`INSERT INTO checkpoints VALUES ('o', 'r', '{}', 'n', 1, 1.0)`)
+	pooler := testservers.PgBouncer(t, server)
+	s := attach(t, pooler.URL+"&format=teff")
+	for range 5 {
+		c := latest(t, s, "o", "r")
+		_, err := s.Replace(t.Context(), stores.Replacement{Key: c.Key, Seen: c.Payload, Next: []byte(writtenPG)})
+		check(t, err)
+		heads(t, s)
+	}
+}

@@ -1,0 +1,184 @@
+package viewer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/flowtui/flowtui/engine/teff"
+	"github.com/flowtui/flowtui/engine/teff/py"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// workflowHint says how the workflow of a run of teff's is given: its rows do
+// not name it.
+const workflowHint = "give the workflow file of the run with --flow FILE"
+
+// workflow is the one that runs of teff's go on with, read once.
+type workflow struct {
+	*teff.Workflow
+	err         error
+	unsupported error // why it cannot be run here; an answer can be stored all the same
+}
+
+func (s *Service) workflow() workflow {
+	s.teffOnce.Do(func() {
+		w := &s.teff
+		if s.o.Workflow == nil {
+			w.err = Problem{Code: codeRefused, Message: teff.ErrNoWorkflow.Error(), Hint: workflowHint}
+			return
+		}
+		if w.Workflow, w.err = s.o.Workflow(); w.err == nil {
+			w.unsupported = teff.Check(w.Workflow)
+		}
+	})
+	return s.teff
+}
+
+// actForeign acts on a run of teff's. Only its row is written, and what running
+// on writes.
+func (s *Service) actForeign(ctx context.Context, a *attachment, g glimpse, r Request, t *teller) (Outcome, error) {
+	k, f := g.head.Key, s.facts(g)
+	refuse := func(code, hint, format string, args ...any) (Outcome, error) {
+		return Outcome{}, Problem{Code: code, Run: k.Run, Message: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	if err := sameForeign(g.head, f, r.Version); err != nil {
+		return Outcome{}, err
+	}
+	if why, code := f.foreignRefusal(r.Action); why != "" {
+		return refuse(code, "", "%s", why)
+	}
+	w := s.workflow()
+	if w.err != nil {
+		return Outcome{}, w.err
+	}
+	rows := rowsOf(a, k.Owner)
+	runner := &teff.Runner{Workflow: w.Workflow, Store: rows, MaxIterations: r.MaxIterations, Now: s.o.Clock}
+	id := originalID(r.Ref, k, f)
+	if err := s.pin(ctx, rows, id, g.head); err != nil {
+		return Outcome{}, err
+	}
+	if r.Action == Recover {
+		if r.NoRun {
+			return refuse(codeUsage, "", "there is no decision to store: recovering is running it")
+		}
+		return s.runForeign(ctx, a, k, runner, id, nil, "it is picked up", t)
+	}
+	answer, err := answerForeign(f, r)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if n := w.Graph.Node(f.foreign.Node); n == nil {
+		return refuse(codeRefused, "give the file that the run was started with", "the workflow has no node %s, where the run waits: teff would take the run for completed", f.foreign.Node)
+	}
+	if r.NoRun {
+		changes, err := teff.Answer(ctx, w.Workflow, rows, id, answer)
+		if err == nil {
+			err = rows.apply(ctx, changes)
+		}
+		if err != nil {
+			return Outcome{}, foreignProblem(k, err)
+		}
+		return s.standingNow(ctx, a, k, "the answer is stored; nothing was run, teff or flowtui goes on from here")
+	}
+	return s.runForeign(ctx, a, k, runner, id, answer, "the answer is given", t)
+}
+
+// pin reads the row that an action starts from, and makes sure that it is still
+// the one that was looked at: what is written is compared with it.
+func (s *Service) pin(ctx context.Context, rows *teffRows, id string, h stores.Head) error {
+	c, err := rows.store.Latest(ctx, rows.key(id))
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(c.Prev, h.Prev) {
+		return changedForeign(h.Run)
+	}
+	rows.pinned[id] = c.Payload
+	return nil
+}
+
+// sameForeign compares a version that was seen with the row as it is now.
+func sameForeign(h stores.Head, f facts, version string) error {
+	seen, isRow := strings.CutPrefix(version, rowVersion)
+	switch {
+	case version == "", isRow && seen == fingerprint(h), !isRow && version == foreignVersion(h):
+		return nil
+	}
+	return Problem{
+		Code: codeConflict, Run: h.Run, Message: fmt.Sprintf("changed since you looked: it is %s at iteration %d", f.native(), h.Step),
+		Hint: "look at it again before you act",
+	}
+}
+
+func changedForeign(id string) error {
+	return Problem{Code: codeConflict, Run: id, Message: "it changed while you acted; nothing was saved", Hint: "look at it again before you act"}
+}
+
+// originalID is the id that the run has for teff. File names have it with /
+// written as _; a nested pause tells it, and so may whoever names the run.
+func originalID(ref Ref, k stores.Key, f facts) string {
+	if head, ok := strings.CutSuffix(f.foreign.Nested, ":sub:"+f.foreign.Node); ok && f.foreign.Node != "" && strings.ReplaceAll(head, "/", "_") == strings.ReplaceAll(k.Run, "/", "_") {
+		return head
+	}
+	return ref.Run
+}
+
+// answerForeign is the answer as teff's resume takes it.
+func answerForeign(f facts, r Request) (*py.Dict, error) {
+	r0 := f.foreign
+	if id := f.waiting[0].ID; r.Target != "" && r.Target != id && r.Target != r0.Key && r.Target != Scrub(r0.Key) && r.Target != Scrub(id) {
+		return nil, Problem{Code: codeConflict, Message: fmt.Sprintf("it does not ask %q; it asks %q (%s)", r.Target, r0.Key, id), Hint: "look at it again before you act"}
+	}
+	v, err := py.Loads(r.Value)
+	if err != nil {
+		return nil, Problem{Code: codeUsage, Message: "the answer is no JSON: " + err.Error()}
+	}
+	return py.NewDict(py.Entry{Key: r0.Key, Value: v}), nil
+}
+
+// runForeign runs a workflow on until it completes, pauses or fails.
+func (s *Service) runForeign(ctx context.Context, a *attachment, k stores.Key, runner *teff.Runner, id string, answer *py.Dict, what string, t *teller) (Outcome, error) {
+	if err := teff.Check(runner.Workflow); err != nil {
+		return Outcome{}, foreignProblem(k, err)
+	}
+	t.tell("picked up", what)
+	res, err := runner.Run(ctx, id, nil, answer)
+	if err != nil {
+		rows := runner.Store.(*teffRows)
+		problem := foreignProblem(k, err)
+		if rows.writes > 0 {
+			return Outcome{}, &acceptedError{what: what, err: problem}
+		}
+		return Outcome{}, problem
+	}
+	text := what + "; it is completed"
+	if res.Interrupt != nil {
+		text = fmt.Sprintf("%s; it is paused at %s: %s", what, res.Interrupt.NodeID, nameOr(res.Interrupt.Prompt, res.Interrupt.Key))
+	}
+	return s.standingNow(ctx, a, k, text)
+}
+
+// foreignProblem tells an error of the engine for teff's workflows.
+func foreignProblem(k stores.Key, err error) error {
+	p := Problem{Code: codeRefused, Run: k.Run, Message: err.Error()}
+	_, unsupported := errors.AsType[*teff.UnsupportedError](err)
+	_, inexact := errors.AsType[*teff.InexactError](err)
+	raised, failed := errors.AsType[*py.Error](err)
+	switch {
+	case errors.Is(err, teff.ErrNotPaused):
+		p.Code = codeConflict
+	case errors.Is(err, teff.ErrNoWorkflow):
+		p.Hint = workflowHint
+	case unsupported, inexact:
+		p.Hint = "let teff itself run it on"
+	case failed:
+		p.Code, p.Message = codeFailed, fmt.Sprintf("the run failed with %s; it stays unfinished at its last checkpoint", raised.Error())
+		p.Hint = "running it again starts with the node that failed"
+	default:
+		return err
+	}
+	return p
+}

@@ -1,0 +1,128 @@
+package viewer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/flowtui/flowtui/engine/teff"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// teffRows are the checkpoints of one owner, for the engine that runs teff's
+// workflows. A row is written only over the one that was read or written here
+// last: where teff would let two processes run one run, the second stops.
+type teffRows struct {
+	store stores.Store
+	owner string
+
+	mu     sync.Mutex
+	seen   map[string][]byte // payloads by id, nil for no row
+	pinned map[string][]byte // rows that an action was decided on
+	writes int
+}
+
+var _ teff.Checkpointer = (*teffRows)(nil)
+
+func rowsOf(a *attachment, owner string) *teffRows {
+	return &teffRows{store: a.store, owner: owner, seen: map[string][]byte{}, pinned: map[string][]byte{}}
+}
+
+func (t *teffRows) key(id string) stores.Key { return stores.Key{Owner: t.owner, Run: id} }
+
+// Load implements teff.Checkpointer.
+func (t *teffRows) Load(ctx context.Context, id string) (teff.Checkpoint, bool, error) {
+	c, err := t.store.Latest(ctx, t.key(id))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case errors.Is(err, stores.ErrNotFound):
+		t.seen[id] = nil
+		return teff.Checkpoint{}, false, nil
+	case err != nil:
+		return teff.Checkpoint{}, false, err
+	case c.Bad != "":
+		return teff.Checkpoint{}, false, Problem{Code: codeCorrupt, Message: fmt.Sprintf("the row of %q cannot be read: %s", id, c.Bad), Run: id}
+	}
+	if pin, ok := t.pinned[id]; ok && t.writes == 0 && !bytes.Equal(pin, c.Payload) {
+		return teff.Checkpoint{}, false, changedForeign(id)
+	}
+	t.seen[id] = c.Payload
+	row, err := teff.ReadCheckpoint(c.Payload)
+	return row, err == nil, err
+}
+
+// Save implements teff.Checkpointer.
+func (t *teffRows) Save(ctx context.Context, id string, c teff.Checkpoint) error {
+	return t.replace(ctx, id, c.Payload())
+}
+
+// Delete implements teff.Checkpointer.
+func (t *teffRows) Delete(ctx context.Context, id string) error {
+	if err := t.look(ctx, id); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	none := t.seen[id] == nil
+	t.mu.Unlock()
+	if none {
+		return nil
+	}
+	return t.replace(ctx, id, nil)
+}
+
+// look reads a row that was not met yet.
+func (t *teffRows) look(ctx context.Context, id string) error {
+	t.mu.Lock()
+	_, met := t.seen[id]
+	t.mu.Unlock()
+	if met {
+		return nil
+	}
+	_, _, err := t.Load(ctx, id)
+	return err
+}
+
+func (t *teffRows) replace(ctx context.Context, id string, next []byte) error {
+	if err := t.look(ctx, id); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	answerer, ok := t.store.(stores.Answerer)
+	if !ok {
+		return fmt.Errorf("%w: this kind of store is only read", stores.ErrReadOnly)
+	}
+	stored, err := answerer.Replace(ctx, stores.Replacement{Key: t.key(id), Seen: t.seen[id], Next: next})
+	if err != nil {
+		return err
+	}
+	t.seen[id] = stored[0]
+	t.writes++
+	return nil
+}
+
+// apply writes changes that were made from rows that this has read, all or none.
+func (t *teffRows) apply(ctx context.Context, changes []teff.Change) error {
+	answerer, ok := t.store.(stores.Answerer)
+	if !ok {
+		return fmt.Errorf("%w: this kind of store is only read", stores.ErrReadOnly)
+	}
+	var rows []stores.Replacement
+	t.mu.Lock()
+	for _, c := range changes {
+		r := stores.Replacement{Key: t.key(c.ID), Seen: t.seen[c.ID]}
+		if c.New != nil {
+			r.Next = c.New.Payload()
+		}
+		rows = append(rows, r)
+	}
+	t.mu.Unlock()
+	if len(rows) == 0 {
+		return nil
+	}
+	_, err := answerer.Replace(ctx, rows...)
+	return err
+}
