@@ -62,6 +62,17 @@ func (s keySource) String() string {
 	return "no key"
 }
 
+// hint says what to look at when the source cannot be read.
+func (s keySource) hint() string {
+	switch {
+	case s.file != "":
+		return "give the file that the runs were signed with, or make a new key for a new store: openssl rand -hex 32"
+	case s.env != "":
+		return "export " + s.env + " before flowtui starts"
+	}
+	return "run the key command by itself and see what it prints"
+}
+
 // keyring reads the key. No source is no key, and no error: looking needs none.
 // An error names the source and the reason, never what was read.
 func (a *app) keyring(ctx context.Context, s keySource) (*seal.Keyring, error) {
@@ -73,7 +84,7 @@ func (a *app) keyring(ctx context.Context, s keySource) (*seal.Keyring, error) {
 	}
 	data, err := a.readKey(ctx, s)
 	if err != nil {
-		return nil, refuse("", "%s gives no key: %v", s, err)
+		return nil, refuse(s.hint(), "%s gives no key: %v", s, err)
 	}
 	ring, err := seal.ParseKeyring(data)
 	clear(data)

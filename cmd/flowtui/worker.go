@@ -115,6 +115,8 @@ func (a *app) allFlowsLoad(targets []target) error {
 	switch {
 	case len(why) > 0:
 		return refuse("mend them, or take them out of the folder", "flow files do not load: %s", strings.Join(why, "; "))
+	case len(flows.Names()) == 0 && len(settings.Flows) > 0:
+		return usagef("no flows to run: there is no flow file (.yaml or .yml) in %s", strings.Join(settings.Flows, ", "))
 	case len(flows.Names()) == 0:
 		return usagef("no flows to run: give the folder of the flow files with --flows")
 	}
