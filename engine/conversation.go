@@ -44,6 +44,9 @@ func (f *Flow) Conversation(c Conversation) *Flow {
 	return f.Node(turnNode, turn{c}).Edge(turnNode, f.entry)
 }
 
+// Talks reports whether the flow is a conversation.
+func (f *Flow) Talks() bool { return f.talk != nil }
+
 const (
 	turnNode = "turn"    // waits for the next message
 	turnKey  = "message" // under which it asks

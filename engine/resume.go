@@ -20,6 +20,9 @@ type Decide struct {
 	Note     string
 	Version  string          // Plan.Version that was seen; "" for none
 	Identity stores.Identity // of the run, if it is given; who decides is By
+	// Strict refuses an answer that the question says would not pass, see [Want].
+	// Where there are choices, each of them is taken.
+	Strict bool
 }
 
 // Resume stores a decision with the run's next checkpoint, so that one resume
@@ -213,6 +216,9 @@ func (r *Runner) answerable(k stores.Key, w Waiting, d Decide) error {
 	v, err := DecodeValue(raw)
 	if err != nil {
 		return err
+	}
+	if err := w.Want.Refuses(raw); err != nil && d.Strict && len(w.Choices) == 0 {
+		return &Error{Class: ErrInvalid, Key: k, Reason: "the answer would not pass", Err: err, Hint: "answer as wanted, or with --unchecked; nothing was saved"}
 	}
 	if text, ok := v.(string); len(w.Choices) > 0 && (!ok || !slices.Contains(w.Choices, text)) {
 		return &Error{Class: ErrInvalid, Key: k, Reason: fmt.Sprintf("%s is not one of the choices: %s", d.Value, strings.Join(w.Choices, ", "))}

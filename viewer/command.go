@@ -72,6 +72,7 @@ func actionFlags(r Request) []string {
 			flags = append(flags, "--json-value", string(r.Value))
 		}
 	}
+	add(r.Unchecked, "--unchecked")
 	add(r.NoRun, "--no-run")
 	add(r.RerunInDoubt, "--rerun-in-doubt")
 	add(r.Takeover, "--takeover")

@@ -188,3 +188,39 @@ func TestTheLoserLearnsTheActThatWon(t *testing.T) {
 		}
 	}
 }
+
+// An answer that the question says would not pass is refused before it is
+// stored, unless that is asked for; where there are choices, each is taken.
+func TestAnswersAreChecked(t *testing.T) {
+	b := newBench(t)
+	b.flow(engine.NewFlow("code").InterruptLoop(engine.InterruptLoop{Key: "code", Accept: engine.Strategy{Regex: "^[A-Z]{2}$", Hint: "two letters"}}))
+	b.start("code", "c-1")
+	s := b.service()
+	ref := s.Find("c-1", "")
+	w := b.row(s, "c-1").Waiting[0]
+	if w.Want != "two letters" || w.Refused(json.RawMessage(`"x"`)) != "it would not pass: wanted is two letters" || w.Refused(json.RawMessage(`"XY"`)) != "" {
+		t.Errorf("%+v", w)
+	}
+	bad := Request{Ref: ref, Action: Answer, Value: json.RawMessage(`"x"`)}
+	if p := get2(s.Act(t.Context(), bad, nil)); p.Code != codeUsage || !strings.Contains(p.Message, "wanted is two letters") || !strings.Contains(p.Hint, "--unchecked") {
+		t.Errorf("%+v", p)
+	}
+	if got := s.Command(Request{Ref: ref, Action: Answer, Value: json.RawMessage(`"x"`), Unchecked: true}); !strings.Contains(got, "--value x --unchecked") {
+		t.Errorf("%s", got)
+	}
+	bad.Unchecked = true
+	if o := get[Outcome](t)(s.Act(t.Context(), bad, nil)); o.Status != "paused" {
+		t.Errorf("%+v", o)
+	}
+	if o := get[Outcome](t)(s.Act(t.Context(), Request{Ref: ref, Action: Answer, Value: json.RawMessage(`"XY"`)}, nil)); o.Status != "done" {
+		t.Errorf("%+v", o)
+	}
+	b.flow(engine.NewFlow("yesno").Ask("ok", engine.Interrupt{Key: "ok", Choices: []string{"yes", "no"}}, engine.Strategy{Equals: "yes"}))
+	b.start("yesno", "y-1")
+	if o := get[Outcome](t)(s.Act(t.Context(), Request{Ref: s.Find("y-1", ""), Action: Answer, Value: json.RawMessage(`"no"`)}, nil)); o.Status != "done" {
+		t.Errorf("%+v", o)
+	}
+}
+
+// get2 is the problem of an action that is refused.
+func get2(_ Outcome, err error) Problem { return explain(err) }

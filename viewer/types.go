@@ -3,6 +3,8 @@ package viewer
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/flowtui/flowtui/engine"
 )
 
 // Ref names one run for the Service. Its strings are exactly what the store
@@ -60,9 +62,24 @@ type Waiting struct {
 	Args    json.RawMessage `json:"args,omitempty"`
 	Masked  int             `json:"masked,omitempty"` // secrets masked in args
 	Prompt  string          `json:"prompt,omitempty"`
-	Choices []string        `json:"choices,omitempty"`
+	Choices []string        `json:"choices,omitempty"` // the answer must be one of them
+	Options []string        `json:"options,omitempty"` // the answers that pass, where others are taken too
+	Want    string          `json:"want,omitempty"`    // what passes, in words
+	Wanted  *Wanted         `json:"-" scrub:"-"`
 	Why     string          `json:"why,omitempty"`
 	Node    string          `json:"node,omitempty"`
+}
+
+// Wanted is what passes, exactly as it is stored.
+type Wanted = engine.Want
+
+// Refused is why an answer to the interrupt would not pass, "" when it would or
+// when that cannot be told before.
+func (w Waiting) Refused(answer json.RawMessage) string {
+	if err := w.Wanted.Refuses(answer); err != nil && len(w.Choices) == 0 {
+		return "it would not pass: " + Scrub(err.Error())
+	}
+	return ""
 }
 
 // The types of Waiting.

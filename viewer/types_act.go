@@ -82,6 +82,7 @@ type Request struct {
 	Value        json.RawMessage // answer, or the result of a resolved call
 	NotRun       bool            // resolve: the call did not run
 	NoRun        bool            // store the decision only
+	Unchecked    bool            // answer: also one that the question says would not pass
 	RerunInDoubt bool
 	Takeover     bool // recover, resolve: also while another worker's lease is live
 	// MaxIterations bounds a run of teff's, in node executions in all; 0: none.

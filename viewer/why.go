@@ -95,6 +95,8 @@ func whyPaused(f facts) (string, string) {
 	next := "answer it"
 	if len(w.Choices) > 0 {
 		next = "answer it with one of: " + strings.Join(w.Choices, ", ")
+	} else if w.Want != "" {
+		next = "answer it; what passes is " + w.Want
 	}
 	return fmt.Sprintf("%s asks %s%s%s", w.Node, strconv.Quote(clip(masked(nameOr(w.Prompt, w.Key)), 120)), more, for_), next
 }

@@ -315,6 +315,9 @@ func (p *picker) details(width int, yes, no string) []string {
 	if e.Prompt != "" {
 		lines = append(lines, widget.Wrap(e.Prompt, width)...)
 	}
+	if e.Want != "" {
+		lines = append(lines, widget.Wrap("passes: "+e.Want, width)...)
+	}
 	lines = append(lines, args...)
 	lines = append(lines, sentence(p.shared, yes, e.IfYes, width)...)
 	return append(lines, sentence(p.shared, no, e.IfNo, width)...)

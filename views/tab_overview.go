@@ -105,6 +105,9 @@ func (o *overviewTab) asked(w viewer.Waiting, width, most int) []string {
 	if len(w.Choices) > 0 {
 		lines = append(lines, widget.Wrap("one of: "+strings.Join(w.Choices, ", "), width)...)
 	}
+	if w.Want != "" {
+		lines = append(lines, widget.Wrap("passes: "+w.Want, width)...)
+	}
 	if w.Why != "" {
 		lines = append(lines, widget.Wrap(w.Why, width)...)
 	}

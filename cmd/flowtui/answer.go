@@ -33,6 +33,7 @@ func newAnswerCommand(a *app) *cobra.Command {
 	f.StringVar(&req.Target, "interrupt", "", "`KEY` of the question, when there are several")
 	f.StringVar(&text, "value", "", "the answer as `TEXT`")
 	f.StringVar(&exact, "json-value", "", "the answer as `JSON`, exactly as it is to land in the state")
+	f.BoolVar(&req.Unchecked, "unchecked", false, "send it also when the question says that it would not pass")
 	addNoRun(cmd, &req)
 	addVersion(cmd, &req)
 	return cmd

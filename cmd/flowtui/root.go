@@ -49,7 +49,7 @@ Exit codes: 0 done or clean, 1 failed, 2 usage, 3 not found, 4 conflict,
 		newLsCommand(a), newShowCommand(a), newStateCommand(a), newCallsCommand(a), newEventsCommand(a),
 		newVerifyCommand(a), newPlanCommand(a),
 		newApproveCommand(a), newDenyCommand(a), newAnswerCommand(a), newResolveCommand(a),
-		newRecoverCommand(a), newRecoverAllCommand(a), newRunCommand(a), newWorkerCommand(a), newDemoCommand(a),
+		newRecoverCommand(a), newRecoverAllCommand(a), newRunCommand(a), newChatCommand(a), newWorkerCommand(a), newDemoCommand(a),
 		newPruneCommand(a), newDeleteCommand(a), newDoctorCommand(a),
 	)
 	return root
@@ -65,7 +65,7 @@ func version() string {
 }
 
 // mayBeEmpty are the flags for which nothing is a value.
-var mayBeEmpty = []string{"note", "value", "query", "cursor"}
+var mayBeEmpty = []string{"note", "value", "message", "query", "cursor"}
 
 // noEmptyFlags refuses a flag that is given with nothing: mostly that is a
 // variable of a script that is not set, and never means "as if left out".

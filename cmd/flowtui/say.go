@@ -87,6 +87,9 @@ func waitingLines(w io.Writer, waiting []viewer.Waiting) {
 			if len(x.Choices) > 0 {
 				fmt.Fprintf(w, "    choices: %s\n", strings.Join(x.Choices, ", "))
 			}
+			if x.Want != "" {
+				fmt.Fprintf(w, "    passes: %s\n", oneLine(x.Want))
+			}
 		default:
 			fmt.Fprintf(w, "  in doubt %s: %s %s\n    %s\n", x.ID, x.Tool, compact(x.Args), x.Why)
 		}

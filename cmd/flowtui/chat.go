@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowtui/flowtui/engine/flowfile"
+	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/viewer"
+)
+
+func newChatCommand(a *app) *cobra.Command {
+	var id, message, question string
+	cmd := &cobra.Command{
+		Use:   "chat STORE FLOWFILE --id RUN",
+		Short: "Talk with a flow that is a conversation",
+		Long: `Talk with a flow that is a conversation, one turn a message. RUN is the session: one that
+does not exist is started, one that asks something takes the message as the answer.
+Without --message each line of stdin is a message, until it ends.`,
+		Args: arguments("STORE", "FLOWFILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if id == "" {
+				return usagef("name the session with --id")
+			}
+			c := chat{app: a, id: id, question: question}
+			if !cmd.Flags().Changed("message") {
+				return c.talk(cmd.Context(), args, c.lines)
+			}
+			return c.talk(cmd.Context(), args, func(ctx context.Context, s *session, f *flowfile.File) error {
+				return c.say(ctx, s, f, message)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&id, "id", "", "id of the `RUN`, which is the session")
+	f.StringVar(&message, "message", "", "one message, as `TEXT`")
+	f.StringVar(&question, "interrupt", "", "`KEY` of the question that the message answers, when there are several")
+	return cmd
+}
+
+// chat is one session at the command line.
+type chat struct {
+	*app
+	id, question string
+}
+
+// talk opens the store and the flow, asks once, and hands over.
+func (c chat) talk(ctx context.Context, args []string, use func(context.Context, *session, *flowfile.File) error) error {
+	if err := c.mayAsk(); err != nil {
+		return err
+	}
+	targets, err := c.targets(args[:1])
+	if err != nil {
+		return err
+	}
+	if err := creatable(targets[0].location); err != nil {
+		return err
+	}
+	file, err := c.flowFile(targets, args[1])
+	if err != nil {
+		return err
+	}
+	s, err := c.attachTargets(ctx, true, targets)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if s.owner == stores.AnyOwner {
+		return usagef("a session has one owner, not --owner %s", s.owner)
+	}
+	if !storeExists(targets[0].location) {
+		c.note("%s does not exist and is created", args[0])
+	}
+	if err := c.confirm(ctx, s, fmt.Sprintf("talk with %s as %s in %s", file.Name, c.id, s.shown(args[0])), c.id); err != nil {
+		return err
+	}
+	return use(ctx, s, file)
+}
+
+// say sends one message and prints what it came to.
+func (c chat) say(ctx context.Context, s *session, f *flowfile.File, message string) error {
+	ref := s.Find(c.id, s.owner)
+	r, err := s.Turn(ctx, viewer.TurnRequest{Owner: s.owner, Run: c.id, Message: message, Question: c.question, Flow: f.Flow, Tools: f.Tools})
+	if err != nil {
+		if p := s.Explain(err); p.Code == "needs-decision" {
+			return c.undecided(ctx, s, ref, p)
+		}
+		return c.stopped(ctx, s, ref, err)
+	}
+	if err := c.result(r, func(w io.Writer) { replyText(w, r) }); err != nil {
+		return err
+	}
+	if r.Failed != "" {
+		return viewer.Problem{Code: "failed", Run: r.Run, Message: r.Failed, Hint: "the next message starts another turn"}
+	}
+	return nil
+}
+
+// replyText is a turn for people: the reply, or what is asked.
+func replyText(w io.Writer, r viewer.Reply) {
+	switch {
+	case r.Waiting && r.Key != "" && len(r.Open) == 1:
+		fmt.Fprintln(w, r.Prompt)
+		if len(r.Choices) > 0 {
+			fmt.Fprintf(w, "  choices: %s\n", strings.Join(r.Choices, ", "))
+		} else if r.Want != "" {
+			fmt.Fprintf(w, "  passes: %s\n", oneLine(r.Want))
+		}
+	case r.Waiting:
+		waitingLines(w, r.Open)
+	case r.Reply != "":
+		fmt.Fprintln(w, r.Reply)
+	}
+}
+
+// lines sends each line of stdin. On a terminal a turn that fails is told, and
+// the next line is read; a script ends with it.
+func (c chat) lines(ctx context.Context, s *session, f *flowfile.File) error {
+	if !c.global.json {
+		c.standing(ctx, s)
+	}
+	in := make(chan string)
+	failed := make(chan error, 1)
+	go func() {
+		defer close(in)
+		lines := bufio.NewScanner(c.stdin)
+		lines.Buffer(nil, maxLine)
+		for lines.Scan() {
+			select {
+			case in <- lines.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+		failed <- lines.Err()
+	}()
+	terminal := isTerminal(c.stdin)
+	for {
+		if terminal {
+			fmt.Fprint(textWriter{c.stderr}, "> ")
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case line, more := <-in:
+			if !more {
+				return <-failed
+			}
+			if strings.TrimSpace(line) == "" {
+				continue
+			}
+			if err := c.say(ctx, s, f, line); err != nil {
+				if !terminal || ctx.Err() != nil {
+					return err
+				}
+				c.report(s.Explain(err))
+			}
+		}
+	}
+}
+
+// maxLine is how long a message on stdin may be.
+const maxLine = 1 << 20
+
+// standing tells what a session that exists asks.
+func (c chat) standing(ctx context.Context, s *session) {
+	d, err := s.Show(ctx, s.Find(c.id, s.owner))
+	if err != nil {
+		return // it is a new one, or the first message says what is wrong
+	}
+	for _, w := range d.Waiting {
+		if w.Type == viewer.WaitInterrupt && w.Prompt != "" {
+			fmt.Fprintln(c.text(), w.Prompt)
+		}
+	}
+}
