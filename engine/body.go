@@ -76,6 +76,7 @@ type Waiting struct {
 	Prompt  string          `json:"prompt,omitempty"`
 	Choices []string        `json:"choices,omitempty"`
 	Want    *Want           `json:"want,omitempty"`
+	Turn    bool            `json:"turn,omitempty"` // for the next message of a conversation
 	Since   time.Time       `json:"since"`
 }
 

@@ -66,7 +66,7 @@ func (t turn) Run(ctx context.Context, s State) (State, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := Ask(ctx, Question{Key: turnKey, Prompt: reply})
+	raw, err := Ask(ctx, Question{Key: turnKey, Prompt: reply, Turn: true})
 	if err != nil {
 		return nil, err
 	}

@@ -76,6 +76,7 @@ type Question struct {
 	Prompt  string   `json:"prompt"`
 	Choices []string `json:"choices,omitempty"`
 	Want    *Want    `json:"want,omitempty"` // what passes, as far as it can be told
+	Turn    bool     `json:"turn,omitempty"` // the next message of a conversation is waited for: its user goes on, no operator
 }
 
 // CallTool makes a logged tool call from a node's code. A call that finished

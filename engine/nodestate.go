@@ -240,7 +240,7 @@ func (n *nodeState) ask(q Question) (json.RawMessage, error) {
 		}
 	}
 	n.stopHere()
-	n.waiting = append(n.waiting, Waiting{Type: WaitInterrupt, ID: id, Node: n.id, Key: q.Key, Prompt: q.Prompt, Choices: q.Choices, Want: q.Want, Digest: digest(asked)})
+	n.waiting = append(n.waiting, Waiting{Type: WaitInterrupt, ID: id, Node: n.id, Key: q.Key, Prompt: q.Prompt, Choices: q.Choices, Want: q.Want, Turn: q.Turn, Digest: digest(asked)})
 	return nil, errPaused
 }
 

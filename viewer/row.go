@@ -148,7 +148,7 @@ func (s *Service) facts(g glimpse) facts {
 // flow, whose choices must not be scrubbed. Long arguments are not in
 // a list entry, which is said.
 func waitingOf(w engine.Waiting, mask bool) Waiting {
-	v := Waiting{Type: w.Type, ID: w.ID, Key: w.Key, Tool: w.Tool, Args: asJSON(w.Args), Prompt: w.Prompt, Choices: slices.Clone(w.Choices), Node: w.Node, Options: w.Want.Options(), Want: w.Want.String(), Wanted: w.Want}
+	v := Waiting{Type: w.Type, ID: w.ID, Key: w.Key, Tool: w.Tool, Args: asJSON(w.Args), Prompt: w.Prompt, Choices: slices.Clone(w.Choices), Node: w.Node, Options: w.Want.Options(), Want: w.Want.String(), Wanted: w.Want, Turn: w.Turn}
 	if w.Size > 0 && len(w.Args) == 0 {
 		v.Why = fmt.Sprintf("its arguments of %s are read with the run, not with the list", plural(w.Size, "byte"))
 	}

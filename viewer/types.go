@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
@@ -66,6 +67,7 @@ type Waiting struct {
 	Options []string        `json:"options,omitempty"` // the answers that pass, where others are taken too
 	Want    string          `json:"want,omitempty"`    // what passes, in words
 	Wanted  *Wanted         `json:"-" scrub:"-"`
+	Turn    bool            `json:"turn,omitempty"` // the next message of a conversation, from its user
 	Why     string          `json:"why,omitempty"`
 	Node    string          `json:"node,omitempty"`
 }
@@ -133,7 +135,9 @@ func (r Row) NeedsYou() bool {
 		return false
 	}
 	switch r.Badges[0] {
-	case Tampered, InDoubt, Paused, Stuck:
+	case Paused:
+		return slices.ContainsFunc(r.Waiting, func(w Waiting) bool { return !w.Turn }) || len(r.Waiting) == 0
+	case Tampered, InDoubt, Stuck:
 		return true
 	case Failed:
 		return !r.Denied // that is what a person wanted

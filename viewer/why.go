@@ -92,6 +92,9 @@ func whyPaused(f facts) (string, string) {
 	if w.Type == WaitApproval {
 		return fmt.Sprintf("%s wants approval for %s%s%s", w.Node, w.Tool, more, for_), "read what it would do, then approve or deny it"
 	}
+	if w.Turn {
+		return fmt.Sprintf("%s waits for the next message%s%s", nameOr(w.Node, "it"), more, for_), "nothing to do: who talks with it goes on"
+	}
 	next := "answer it"
 	if len(w.Choices) > 0 {
 		next = "answer it with one of: " + strings.Join(w.Choices, ", ")

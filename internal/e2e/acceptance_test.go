@@ -36,6 +36,7 @@ func TestDemoIsListed(t *testing.T) {
 	want := map[string]string{
 		"default/ask-5":         "paused verified [paused] approval:talk:tools.1:charge_card",
 		"default/countdown-300": "done verified [done]",
+		"default/letter-4":      "done verified [done]",
 		"default/order-1":       "done verified [done]",
 		"default/order-2":       "done verified [recovered done]",
 		"default/order-3":       "done forged [tampered done]",
@@ -46,12 +47,15 @@ func TestDemoIsListed(t *testing.T) {
 		"default/order-9":       "paused verified [paused] approval:pay.1:pay_back",
 		"default/parcel-5":      "running verified [stuck]",
 		"default/payout-11":     "paused verified [paused] approval:alice.1:pay_person approval:bob.1:pay_person approval:carol.1:pay_person",
+		"default/promo-21":      "paused verified [paused] interrupt:code#2:code",
 		"default/release-14":    "done verified [done]",
 		"default/sync-1":        "failed verified [failed]",
 		"default/trip-2":        "paused verified [paused] interrupt:ask#1:approved",
 		"default/обзор №7 🎟":    "done verified [done]",
+		"alice/chat-1":          "paused verified [paused] interrupt:turn#2:message",
 		"alice/order-1":         "done verified [done]",
 		"alice/trip-3":          "paused verified [paused] interrupt:ask#1:approved",
+		"bob/chat-1":            "paused verified [paused] interrupt:turn#1:message",
 		"team blue/sync-2":      "done verified [done]",
 	}
 	got := d.ls(t)
@@ -96,7 +100,7 @@ func TestVerifyNamesExactlyTheTamperedRows(t *testing.T) {
 		"order-4 call step 1 n 3 gap",
 		"order-6 head step 1 n 0 regressed",
 	}
-	if !slices.Equal(got, want) || rep.Runs != 19 || rep.Verified != 16 {
+	if !slices.Equal(got, want) || rep.Runs != 23 || rep.Verified != 20 {
 		t.Errorf("%d of %d runs verified, findings %q", rep.Verified, rep.Runs, got)
 	}
 }

@@ -43,8 +43,8 @@ func (term *terminal) find(run string) {
 
 func TestOpensOnNeedsYou(t *testing.T) {
 	eachSize(t, func(t *testing.T, _ demoDir, term *terminal) {
-		s := term.wait(`(?s)▸1 Needs you 11.*order-3`) // also the tampered ones, found in the background
-		for _, want := range []string{"order-7", "order-9", "payout-11", "ask-5", "trip-2", "parcel-5", "sync-1", "order-4", "order-6"} {
+		s := term.wait(`(?s)▸1 Needs you 12.*order-3`) // also the tampered ones, found in the background
+		for _, want := range []string{"order-7", "order-9", "payout-11", "ask-5", "trip-2", "promo-21", "parcel-5", "sync-1", "order-4", "order-6"} {
 			if !strings.Contains(s, want) {
 				t.Errorf("%s is not on the first screen", want)
 			}
