@@ -85,11 +85,9 @@ func loadImported(ctx context.Context, s stores.Store, l *loaded) (*loaded, erro
 	return loadOnce(ctx, s, l.keys, l.store, l.life, origins, l.key)
 }
 
-// importsOf reads the imports of a run from its log. They must lead from store
-// to store and end in this one: else they explain nothing.
+// importsOf reads the imports of a run from its log.
 func importsOf(ctx context.Context, log stores.EventLog, keys *seal.Keyring, storeID, life string, k stores.Key) ([]origin, error) {
-	var list []origin
-	at := "" // where the run was after the imports so far
+	var imports []stores.Event
 	for after := int64(0); ; {
 		page, err := log.Events(ctx, k, after, 1000)
 		if err != nil {
@@ -97,28 +95,66 @@ func importsOf(ctx context.Context, log stores.EventLog, keys *seal.Keyring, sto
 		}
 		start := after
 		for _, e := range page {
-			after = max(after, e.N)
-			if e.Type != EventImport || e.Bad != "" || e.Incarnation != life || check(keys, eventHeader(e), e.Payload, e.Seal) != nil {
-				continue
+			if after = max(after, e.N); e.Type == EventImport {
+				imports = append(imports, e)
 			}
-			o := origin{events: e.N - 1, ends: map[int64]SegmentEnd{}}
-			if decodeBody(e.Payload, &o.importEvent) != nil || at != "" && o.From != at {
-				return nil, nil
-			}
-			o.store, at = o.From, e.Store
-			for _, end := range o.Calls {
-				o.ends[end.Segment] = end
-			}
-			list = append(list, o)
 		}
 		if after == start {
-			break
+			return originsIn(imports, keys, storeID, life), nil
 		}
 	}
-	if at != storeID {
-		return nil, nil
+}
+
+// originsIn are the origins that the import events among those given tell of.
+// They must lead from store to store and end in this one: else they explain
+// nothing.
+func originsIn(events []stores.Event, keys *seal.Keyring, storeID, life string) []origin {
+	var list []origin
+	at := "" // where the run was after the imports so far
+	for _, e := range events {
+		if e.Type != EventImport || e.Bad != "" || e.Incarnation != life || check(keys, eventHeader(e), e.Payload, e.Seal) != nil {
+			continue
+		}
+		o := origin{events: e.N - 1, ends: map[int64]SegmentEnd{}}
+		if decodeBody(e.Payload, &o.importEvent) != nil || at != "" && o.From != at {
+			return nil
+		}
+		o.store, at = o.From, e.Store
+		for _, end := range o.Calls {
+			o.ends[end.Segment] = end
+		}
+		list = append(list, o)
 	}
-	return list, nil
+	if at != storeID {
+		return nil
+	}
+	return list
+}
+
+// VerifyRun is [Verify] for a whole run that was read from the store with an id:
+// it is about exactly these rows.
+func VerifyRun(keys *seal.Keyring, storeID string, r stores.Run) Report {
+	feed := func(origins []origin) *chain {
+		c := newChain(keys, storeID, r.Head.Incarnation, r.Key())
+		c.imported(origins)
+		for _, row := range r.Checkpoints {
+			c.checkpoint(row)
+		}
+		c.read()
+		for _, e := range r.Events {
+			c.event(e)
+		}
+		c.calls(r.Calls)
+		c.finish(&r.Head, true)
+		return c
+	}
+	c := feed(nil)
+	if c.foreign {
+		if origins := originsIn(r.Events, keys, storeID, r.Head.Incarnation); len(origins) > 0 {
+			c = feed(origins)
+		}
+	}
+	return Report{Key: r.Key(), Verdict: worst(c.findings), Findings: c.findings}
 }
 
 // Import says where a copied run goes and who takes it there.
@@ -134,14 +170,18 @@ type Import struct {
 // Adopt makes a whole run that was read from one store fit for another. Its
 // rows stay as they are, and go on naming the store that they were made for; a
 // signed event that is added to the run's log anchors exactly those rows in the
-// new store, and the list entry is signed for it. Verify the run where it was
-// read before: what is not sound must not be signed.
+// new store, and the list entry is signed for it. A run that does not verify is
+// refused: what is not sound must not be signed.
 func Adopt(keys *seal.Keyring, r stores.Run, o Import) (stores.Run, error) {
 	if err := r.Check(); err != nil {
 		return r, err
 	}
 	if o.From == "" || o.Store == "" {
 		return r, &Error{Class: ErrInvalid, Key: r.Key(), Reason: fmt.Sprintf("an import leads from store %q to store %q", o.From, o.Store)}
+	}
+	before := &loaded{chain: &chain{key: r.Key(), findings: VerifyRun(keys, o.From, r).Findings}}
+	if err := before.trusted(); err != nil {
+		return r, err
 	}
 	last := r.Last()
 	place := stores.Place{Key: r.Key(), Store: o.Store, Incarnation: last.Incarnation}
@@ -154,12 +194,12 @@ func Adopt(keys *seal.Keyring, r stores.Run, o Import) (stores.Run, error) {
 			data.Calls = append(data.Calls, SegmentEnd{Segment: c.Segment, Calls: c.N, MAC: hex.EncodeToString(c.MAC)})
 		}
 	}
-	var before stores.Event
+	var newest stores.Event
 	if n := len(r.Events); n > 0 {
-		before = r.Events[n-1]
+		newest = r.Events[n-1]
 	}
 	signer := &Runner{keys: keys}
-	added, err := chainEvents(signer, place, last.Step, before.N, before.MAC, []newEvent{{EventImport, data}}, o.Clock.now())
+	added, err := chainEvents(signer, place, last.Step, newest.N, newest.MAC, []newEvent{{EventImport, data}}, o.Clock.now())
 	if err != nil {
 		return r, err
 	}

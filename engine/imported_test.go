@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/flowtui/flowtui/engine"
-	"github.com/flowtui/flowtui/engine/seal"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/memory"
 )
@@ -59,11 +58,15 @@ func putRun(t *testing.T, s *memory.Store, r stores.Run) {
 	}
 }
 
-func verdict(t *testing.T, s stores.Store, run string) (engine.Verdict, string) {
+// verdict is what Verify says of a run, and VerifyRun of its rows by themselves.
+func verdict(t *testing.T, s stores.Reader, run string) (engine.Verdict, string) {
 	t.Helper()
 	r, err := engine.Verify(ctx, s, testKeys(t), key(run))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if rows := engine.VerifyRun(testKeys(t), idOf(t, s), readRun(t, s, run)); fmt.Sprint(rows) != fmt.Sprint(r) {
+		t.Errorf("the rows by themselves: %+v\nin the store: %+v", rows, r)
 	}
 	var said []string
 	for _, f := range r.Findings {
@@ -190,11 +193,20 @@ func TestAdoptRefuses(t *testing.T) {
 	a, b := pausedRun(t, newWorld()), newStore()
 	r := readRun(t, a, "r")
 	to := engine.Import{From: idOf(t, a), Store: idOf(t, b)}
-	if _, err := engine.Adopt(nil, r, to); !errors.Is(err, seal.ErrNoKey) {
+	if _, err := engine.Adopt(nil, r, to); !errors.Is(err, engine.ErrRefused) {
 		t.Errorf("without a key: %v", err)
 	}
 	if _, err := engine.Adopt(testKeys(t), r, engine.Import{From: to.From}); !errors.Is(err, engine.ErrInvalid) {
 		t.Errorf("to no store: %v", err)
+	}
+	forged := r
+	forged.Checkpoints = append([]stores.Checkpoint{}, r.Checkpoints...)
+	forged.Checkpoints[1].Payload = []byte("{}")
+	if _, err := engine.Adopt(testKeys(t), forged, to); !errors.Is(err, engine.ErrCheckpointStoreCorrupt) {
+		t.Errorf("a forged run: %v", err)
+	}
+	if _, err := engine.Adopt(testKeys(t), r, engine.Import{From: to.Store, Store: to.Store}); !errors.Is(err, engine.ErrCheckpointStoreCorrupt) {
+		t.Errorf("from a store that it was not in: %v", err)
 	}
 	r.Checkpoints = r.Checkpoints[1:]
 	if _, err := engine.Adopt(testKeys(t), r, to); !errors.Is(err, stores.ErrInvalid) {

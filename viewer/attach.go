@@ -160,6 +160,9 @@ func (s *Service) keyState(ctx context.Context, a *attachment) string {
 		return "no key"
 	}
 	name := "key " + id[:4]
+	if _, v, _, ok := s.manifest(ctx, a); ok && v.Bad() {
+		return name + ", bundle " + string(v)
+	}
 	lister, ok := a.store.(stores.Lister)
 	if !ok {
 		return name

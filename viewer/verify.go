@@ -57,6 +57,9 @@ func (s *Service) Verify(ctx context.Context, r VerifyRequest) (Report, error) {
 		report.Findings = append(report.Findings, v.all...)
 		report.Rows = append(report.Rows, RunVerdict{v.ref, v.verdict})
 	}
+	if r.Refs == nil && r.Newest == 0 {
+		report.Findings = append(report.Findings, s.verifyManifests(ctx)...)
+	}
 	return out(s, report, false), nil
 }
 

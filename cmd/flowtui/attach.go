@@ -94,6 +94,9 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 		return nil, err
 	}
 	memory.locate(svc.Stores())
+	for _, w := range svc.Warnings(ctx) {
+		a.warnf("%s", w)
+	}
 	return &session{Service: svc, seen: memory, owner: settings.Owner, production: settings.Production}, nil
 }
 

@@ -91,11 +91,8 @@ func (a *app) named(s *session, args []string) ([]viewer.Ref, error) {
 // remove shows what a deletion takes, asks, and deletes exactly that.
 func (a *app) remove(ctx context.Context, store string, r removal, which func(context.Context, *session) ([]viewer.Ref, error)) error {
 	if !r.dryRun {
-		if a.global.readOnly {
-			return refuse("leave out --read-only, or add --dry-run", "nothing is deleted with --read-only")
-		}
-		if !a.global.yes && (r.ids || !isTerminal(a.stdin)) {
-			return refuse("look at what goes with --dry-run, then add --yes", "nobody can be asked on stdin, and there is no --yes")
+		if err := a.mayAskOf(r.ids); err != nil {
+			return err
 		}
 	}
 	s, err := a.attach(ctx, false, store)
@@ -135,6 +132,18 @@ func (a *app) remove(ctx context.Context, store string, r removal, which func(co
 		}
 	}
 	return a.removeAll(ctx, s, plan)
+}
+
+// mayAskOf is mayAsk for what has a dry run. Ids that come from stdin leave
+// nobody to answer there.
+func (a *app) mayAskOf(ids bool) error {
+	switch {
+	case a.global.readOnly:
+		return refuse("leave out --read-only, or add --dry-run", "nothing is written with --read-only")
+	case !a.global.yes && (ids || !isTerminal(a.stdin)):
+		return refuse("look at what would happen with --dry-run, then add --yes", "nobody can be asked on stdin, and there is no --yes")
+	}
+	return nil
 }
 
 func (a *app) removeAll(ctx context.Context, s *session, plan []viewer.Removal) error {

@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/bundle"
 	"github.com/flowtui/flowtui/stores/jsonfile"
 	"github.com/flowtui/flowtui/stores/postgres"
 	"github.com/flowtui/flowtui/stores/redis"
@@ -57,7 +59,7 @@ func formats(locations map[string]string, create bool) viewer.Registry {
 		Open: func(ctx context.Context, spec string, readOnly bool) (stores.Store, error) {
 			return postgres.Open(ctx, locations[spec], postgres.Options{ReadOnly: readOnly, Create: create && !readOnly})
 		},
-	}, {
+	}, bundleFormat(locations), {
 		Name: "json",
 		Sniff: func(ctx context.Context, spec string) (bool, string, error) {
 			path, err := sqlitePath(locations[spec])
@@ -102,6 +104,32 @@ func foreign(locations map[string]string) viewer.Format {
 			return teff.Open(ctx, location, teff.Options{ReadOnly: readOnly})
 		},
 	}
+}
+
+// bundleFormat is that of files that can only be read.
+func bundleFormat(locations map[string]string) viewer.Format {
+	return viewer.Format{
+		Name: "bundle",
+		Sniff: func(_ context.Context, spec string) (bool, string, error) {
+			path, err := sqlitePath(locations[spec])
+			if err != nil || !exists(path) {
+				return false, "", nil // said by the others
+			}
+			return bundle.Sniff(path)
+		},
+		Open: func(ctx context.Context, spec string, _ bool) (stores.Store, error) {
+			path, err := sqlitePath(locations[spec])
+			if err != nil {
+				return nil, err
+			}
+			return bundle.Open(ctx, path)
+		},
+	}
+}
+
+// createBundle begins a bundle file.
+func createBundle(path, store string, created time.Time, by, note string) (*bundle.Writer, error) {
+	return bundle.Create(path, bundle.About{Store: store, Created: created, By: by, Note: note})
 }
 
 // isServer reports whether a location names a server.

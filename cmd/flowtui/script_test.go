@@ -34,6 +34,8 @@ func TestScripts(t *testing.T) {
 			"waitfor": waitFor,
 			"tamper":  tamper,
 			"spoil":   spoil,
+			"flip":    flip,
+			"drop":    drop,
 		},
 	})
 }

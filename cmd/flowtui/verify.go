@@ -119,6 +119,10 @@ func findings(w io.Writer, r viewer.Report) {
 		if f.N > 0 {
 			place += fmt.Sprintf(", number %d", f.N)
 		}
+		if f.Run == "" { // about the bundle as a whole
+			fmt.Fprintf(w, "%s: %s\n", f.Verdict, oneLine(f.Reason))
+			continue
+		}
 		fmt.Fprintf(w, "%s: run %s of %s, %s: %s\n", f.Verdict, f.Run, f.Owner, place, oneLine(f.Reason))
 	}
 	fmt.Fprintf(w, "%s, %d verified, %s\n", plural(r.Runs, "run"), r.Verified, plural(len(r.Findings), "finding"))

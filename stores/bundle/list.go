@@ -103,7 +103,7 @@ func (s *Store) Latest(ctx context.Context, k stores.Key) (stores.Checkpoint, er
 	case err != nil:
 		return stores.Checkpoint{}, s.wrap("latest", k, err)
 	case r.bad != "":
-		return stores.Checkpoint{Place: stores.Place{Key: k}, Step: r.Head.Step, Bad: r.bad}, nil
+		return unreadable(k, r.bad), nil
 	}
 	return copyCheckpoint(*r.Last()), nil
 }
@@ -118,8 +118,8 @@ func (s *Store) History(ctx context.Context, k stores.Key, q stores.HistoryQuery
 	if err != nil {
 		return nil, s.none("history", k, err)
 	}
-	if r.bad != "" && q.From <= r.Head.Step {
-		return []stores.Checkpoint{{Place: stores.Place{Key: k}, Step: r.Head.Step, Bad: r.bad}}, nil
+	if r.bad != "" && q.From <= 0 {
+		return []stores.Checkpoint{unreadable(k, r.bad)}, nil
 	}
 	for _, c := range r.Checkpoints {
 		if c.Step < q.From || len(steps) >= q.Limit {
@@ -131,6 +131,11 @@ func (s *Store) History(ctx context.Context, k stores.Key, q stores.HistoryQuery
 		steps = append(steps, copyCheckpoint(c))
 	}
 	return steps, nil
+}
+
+// unreadable stands for all steps of a run: it begins where they do.
+func unreadable(k stores.Key, why string) stores.Checkpoint {
+	return stores.Checkpoint{Place: stores.Place{Key: k}, Bad: why}
 }
 
 // At implements stores.Historian.

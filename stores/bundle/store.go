@@ -144,7 +144,7 @@ func (s *Store) Examine(ctx context.Context) (stores.Examination, error) {
 	m := s.manifest
 	made := stores.Fact{Name: "bundle", Value: fmt.Sprintf("of %d runs, made at %s by %s", m.Runs, m.Created.Format("2006-01-02 15:04:05Z"), m.By)}
 	if m.Bad != "" {
-		made = stores.Fact{Name: "bundle", Value: fmt.Sprintf("of %d runs that can be found", len(s.runs)), Problem: "its manifest: " + m.Bad}
+		made.Value = fmt.Sprintf("of %d runs that can be found", len(s.runs)) // who checks the manifest tells what is wrong
 	}
 	e := stores.Examination{Bytes: info.Size(), Facts: []stores.Fact{made}}
 	if m.Note != "" {
