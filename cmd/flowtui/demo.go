@@ -14,7 +14,7 @@ import (
 )
 
 func newDemoCommand(a *app) *cobra.Command {
-	var dir string
+	var dir, store string
 	var noOpen bool
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -22,36 +22,47 @@ func newDemoCommand(a *app) *cobra.Command {
 		Long: `Make DIR/demo.db, DIR/demo.key and DIR/flows with every kind of run, and open the
 viewer on it. The runs are real: flows run, workers are killed in the middle of
 calls, and a few rows are tampered with. Without --dir a new temporary folder is
-made. Nothing leaves this machine.`,
+made. With --store the runs go to another store, of any kind, which must be empty.
+Nothing leaves this machine, unless that store is elsewhere.`,
 		Args: arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd, dir, noOpen) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd, dir, store, noOpen) },
 	}
+	cmd.Flags().StringVar(&store, "store", "", "make it on this empty `STORE`, a path or a URL (default: DIR/demo.db)")
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to make the demo in (default: a new temporary one)")
 	cmd.Flags().BoolVar(&noOpen, "no-open", false, "do not open the viewer, print how to attach")
 	return cmd
 }
 
-func (a *app) demo(cmd *cobra.Command, dir string, noOpen bool) error {
+func (a *app) demo(cmd *cobra.Command, dir, store string, noOpen bool) error {
 	if a.global.readOnly {
 		return refuse("leave --read-only out", "--read-only refuses to make a demo")
 	}
 	if !noOpen && (!isTerminal(a.stdin) || !isTerminal(a.stdout)) {
 		return refuse("make it with --no-open", "the viewer needs a terminal")
 	}
+	if store != "" {
+		if err := creatable(store); err != nil {
+			return err
+		}
+	}
 	dir, err := demoFolder(dir)
 	if err != nil {
 		return err
 	}
 	a.note("making a demo in %s: real flows, real crashes, a few seconds", dir)
-	files, err := demo.Make(cmd.Context(), demo.Options{Dir: dir, Open: createStore, Worker: itself})
+	files, err := demo.Make(cmd.Context(), demo.Options{Dir: dir, Store: store, Open: createStore, Worker: itself})
 	if err != nil {
 		return err
 	}
-	open := fmt.Sprintf("flowtui %s --key-file %s --flows %s --owner '*'", quote(files.Store), quote(files.Key), quote(files.Flows))
+	shown := files.Store
+	if isServer(shown) {
+		shown = maskedURL(shown)
+	}
+	open := fmt.Sprintf("flowtui %s --key-file %s --flows %s --owner '*'", quote(shown), quote(files.Key), quote(files.Flows))
 	if noOpen {
-		return a.result(map[string]string{"store": files.Store, "key_file": files.Key, "flows": files.Flows}, func(w io.Writer) {
+		return a.result(map[string]string{"store": shown, "key_file": files.Key, "flows": files.Flows}, func(w io.Writer) {
 			fmt.Fprintf(w, "open it:  %s\n", open)
-			fmt.Fprintf(w, "list it:  flowtui ls %s --key-file %s --owner '*'\n", quote(files.Store), quote(files.Key))
+			fmt.Fprintf(w, "list it:  flowtui ls %s --key-file %s --owner '*'\n", quote(shown), quote(files.Key))
 		})
 	}
 	a.global.keys, a.global.flows, a.global.owner = keySource{file: files.Key}, []string{files.Flows}, "*"

@@ -159,9 +159,24 @@ func namesFolder(path string) bool {
 	return path != "" && os.IsPathSeparator(path[len(path)-1])
 }
 
-// createStore opens a store that need not be there yet.
-func createStore(ctx context.Context, path string) (stores.Store, error) {
-	return sqlite.Open(ctx, path, sqlite.Options{Create: true})
+// createStore opens a store of any kind that need not be there yet.
+func createStore(ctx context.Context, spec string) (stores.Store, error) {
+	for _, f := range formats(map[string]string{spec: spec}, true) {
+		if ok, _, err := f.Sniff(ctx, spec); err != nil {
+			return nil, err
+		} else if ok {
+			return f.Open(ctx, spec, false)
+		}
+	}
+	return nil, problem("failed", "give the path or the URL of a store", "%s is something else than a store", maskedURL(spec))
+}
+
+// maskedURL is a URL as it may be printed: without a password.
+func maskedURL(spec string) string {
+	if u, err := url.Parse(spec); err == nil && isURL(spec) {
+		return u.Redacted()
+	}
+	return spec
 }
 
 // sqlitePath is the file or folder that a STORE names. Of a sqlite: URL everything after

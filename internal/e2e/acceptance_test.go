@@ -31,8 +31,10 @@ func (d demoDir) ls(t *testing.T) map[string]row {
 	return out
 }
 
-func TestDemoIsListed(t *testing.T) {
-	d := newDemo(t)
+func TestDemoIsListed(t *testing.T) { newDemo(t).isListed(t) }
+
+func (d demoDir) isListed(t *testing.T) {
+	t.Helper()
 	want := map[string]string{
 		"default/ask-5":         "paused verified [paused] approval:talk:tools.1:charge_card",
 		"default/countdown-300": "done verified [done]",
@@ -77,8 +79,10 @@ func TestDemoIsListed(t *testing.T) {
 	}
 }
 
-func TestVerifyNamesExactlyTheTamperedRows(t *testing.T) {
-	d := newDemo(t)
+func TestVerifyNamesExactlyTheTamperedRows(t *testing.T) { newDemo(t).showsTampering(t) }
+
+func (d demoDir) showsTampering(t *testing.T) {
+	t.Helper()
 	r := d.flowtui(t, d.on("verify", "--owner", "*", "--json")...)
 	if r.code != 6 {
 		t.Errorf("exit %d, want 6: %s", r.code, r.stderr)
@@ -98,7 +102,7 @@ func TestVerifyNamesExactlyTheTamperedRows(t *testing.T) {
 	want := []string{
 		"order-3 checkpoint step 2 n 0 forged",
 		"order-4 call step 1 n 3 gap",
-		"order-6 head step 1 n 0 regressed",
+		"order-6 checkpoint step 1 n 0 regressed",
 	}
 	if !slices.Equal(got, want) || rep.Runs != 23 || rep.Verified != 20 {
 		t.Errorf("%d of %d runs verified, findings %q", rep.Verified, rep.Runs, got)

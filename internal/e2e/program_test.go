@@ -58,14 +58,19 @@ func (d demoDir) flowtui(t *testing.T, args ...string) result {
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// demoDir is a folder with a demo in it.
-type demoDir struct{ dir, home string }
+// demoDir is a folder with a demo in it, whose store may be elsewhere.
+type demoDir struct{ dir, home, elsewhere string }
 
 func (d demoDir) env(env []string) []string {
 	return append(env, "HOME="+d.home, "XDG_CACHE_HOME="+d.home, "XDG_CONFIG_HOME="+d.home)
 }
 
-func (d demoDir) store() string { return filepath.Join(d.dir, "demo.db") }
+func (d demoDir) store() string {
+	if d.elsewhere != "" {
+		return d.elsewhere
+	}
+	return filepath.Join(d.dir, "demo.db")
+}
 
 // on gives the arguments that most commands on the demo have.
 func (d demoDir) on(command string, args ...string) []string {
