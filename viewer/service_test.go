@@ -1,10 +1,14 @@
 package viewer
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/memory"
 )
 
 // List, show and plan say the same of every kind of run, with every field that
@@ -56,5 +60,34 @@ func fields(t *testing.T, v any, names ...string) {
 		if _, ok := m[n]; !ok {
 			t.Errorf("%T has no %q", v, n)
 		}
+	}
+}
+
+// dropping is a store that drops a run by itself.
+type dropping struct {
+	*memory.Store
+	at  time.Time
+	err error
+}
+
+func (d dropping) Expires(_ context.Context, k stores.Key) (time.Time, bool, error) {
+	return d.at, k.Run == "soon", d.err
+}
+
+func TestShowTellsWhenARunIsDropped(t *testing.T) {
+	b := newBench(t)
+	b.start("plain", "soon")
+	b.start("plain", "never")
+	at := b.now().Add(time.Hour)
+	s := b.service(func(o *Options) { o.Formats[0].Open = opens(dropping{b.store, at, nil}) })
+	if d := get[Detail](t)(s.Show(t.Context(), s.Find("soon", ""))); d.Expires == nil || !d.Expires.Equal(at) {
+		t.Errorf("it is dropped at %v, want %v", d.Expires, at)
+	}
+	if d := get[Detail](t)(s.Show(t.Context(), s.Find("never", ""))); d.Expires != nil {
+		t.Errorf("it is dropped at %v", d.Expires)
+	}
+	gone := b.service(func(o *Options) { o.Formats[0].Open = opens(dropping{b.store, at, stores.ErrNotFound}) })
+	if _, err := gone.Show(t.Context(), s.Find("soon", "")); gone.Explain(err).Code != codeNotFound {
+		t.Errorf("it was dropped meanwhile: %v", err)
 	}
 }

@@ -79,7 +79,23 @@ func (s *Service) Show(ctx context.Context, ref Ref) (Detail, error) {
 		d.Notes = notesOn(d.Row, d.Nested, d.History, format)
 	}
 	d.Talks = talks(h.Kind, t, newest.State)
+	if d.Expires, err = expiry(ctx, a, k); err != nil {
+		return Detail{}, s.absent(ctx, a, k, err)
+	}
 	return out(s, d, false), nil
+}
+
+// expiry is when the store drops the run by itself, nil when it does not.
+func expiry(ctx context.Context, a *attachment, k stores.Key) (*time.Time, error) {
+	e, ok := a.store.(stores.Expirer)
+	if !ok {
+		return nil, nil
+	}
+	at, expires, err := e.Expires(ctx, k)
+	if err != nil || !expires {
+		return nil, err
+	}
+	return &at, nil
 }
 
 // recall is the run's verdict: a fresh one, or what is remembered of it.

@@ -239,6 +239,7 @@ type Detail struct {
 	Digest   string        `json:"digest"`
 	Error    string        `json:"error"`
 	History  []HistoryStep `json:"history"`
+	Expires  *time.Time    `json:"expires"` // when the store drops it unless it is written to, nil: never
 	Findings []Finding     `json:"-"`
 	Flow     *Graph        `json:"-"`                // nil when the store has no topology
 	Nested   []Row         `json:"nested,omitempty"` // the rows of Children

@@ -73,6 +73,27 @@ func TestScenario28RunIsNotMixedUpWithAnother(t *testing.T) {
 	x.seesNot("hold_seats", "order-7")
 }
 
+// A store that drops runs by itself says when, and a run that stays says nothing.
+func TestOverviewTellsWhenARunIsDropped(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		left time.Duration
+		want string
+	}{{26*time.Hour + 30*time.Minute, "the store drops it in 26h, unless it is written to"}, {-time.Second, "the store drops it now"}} {
+		x := start(t, 80, 40, viewstest.Recovered, func(b *viewstest.Backend) {
+			d := b.Details[viewstest.Ref("order-7")]
+			at := viewstest.Now.Add(c.left)
+			d.Expires = &at
+			b.Details[viewstest.Ref("order-7")] = d
+		})
+		x.keys("enter")
+		x.sees(c.want)
+	}
+	x := start(t, 80, 40, viewstest.Recovered)
+	x.keys("enter")
+	x.seesNot("drops it")
+}
+
 func TestScenario26RunFromTheFuture(t *testing.T) {
 	t.Parallel()
 	x := start(t, 80, 24, viewstest.Recovered, func(b *viewstest.Backend) {

@@ -191,7 +191,11 @@ func (o *overviewTab) facts(d viewer.Detail, width int) []string {
 		{"Store", d.Store},
 		{"Made", o.moment(d.Created)},
 		{"Last", o.moment(d.Updated)},
+		{"Ends", o.dropped(d.Expires)},
 	} {
+		if f[1] == "" {
+			continue
+		}
 		lines = append(lines, labelled(o.r.shared, f[0], f[1], width)...)
 	}
 	return lines
@@ -202,6 +206,18 @@ func (o *overviewTab) expiry(row viewer.Row) string {
 		return ""
 	}
 	return ", its lease ends " + row.Lease.Expires.UTC().Format(time.TimeOnly)
+}
+
+// dropped is when the store drops the run by itself, "" when it does not.
+func (o *overviewTab) dropped(at *time.Time) string {
+	if at == nil {
+		return ""
+	}
+	left := "now"
+	if d := at.Sub(o.r.now()); d > 0 {
+		left = "in " + short(d)
+	}
+	return "the store drops it " + left + ", unless it is written to before"
 }
 
 // moment is a time with its age, always in UTC.

@@ -92,6 +92,9 @@ func (a *app) detail(w io.Writer, d viewer.Detail) {
 	if d.Native == "" { // a format of our own has leases
 		t.add("lease", lease(d.Lease))
 	}
+	if d.Expires != nil {
+		t.add("expires", fmt.Sprintf("%s, in %s, unless it is written to before", when(*d.Expires), age(*d.Expires, a.now())))
+	}
 	t.write(w)
 	for _, note := range d.Notes {
 		fmt.Fprintf(w, "\nnote: %s\n", oneLine(note))
