@@ -52,27 +52,21 @@ func (x *executor) loop(ctx context.Context, n *Node, state *py.Dict) (result, e
 // a failing one before its failure is noticed: what they changed in lists that
 // are shared with the state stays. See sharing for those that may wait.
 func (x *executor) parallel(ctx context.Context, n *Node, state *py.Dict) (result, error) {
-	total := py.NewDict()
+	var deltas []*py.Dict
 	order := newSharing(state)
-	var failed error
 	for _, branch := range n.Branches {
 		delta, err := x.branch(ctx, branch, state.Copy())
-		order.note(waits(branch), err != nil)
-		if err != nil {
-			failed = firstError(failed, err)
-			continue
-		}
+		order.note(waits(branch), err)
+		deltas = append(deltas, delta)
+	}
+	if err := order.settled(); err != nil {
+		return result{}, err
+	}
+	total := py.NewDict()
+	for _, delta := range deltas {
 		x.merge(total, delta)
 	}
-	return result{update: total}, order.settled(failed)
-}
-
-// firstError keeps the first failure, but what ends the process comes first.
-func firstError(first, next error) error {
-	if first == nil || !raised(next) && raised(first) {
-		return next
-	}
-	return first
+	return result{update: total}, nil
 }
 
 func (x *executor) branch(ctx context.Context, steps []*Node, state *py.Dict) (*py.Dict, error) {
@@ -98,7 +92,6 @@ func (x *executor) mapped(ctx context.Context, n *Node, state *py.Dict) (result,
 	collect := collected(n)
 	results := py.NewList()
 	order, waiting := newSharing(state), waits(n.Body)
-	var failed error
 	for from := 0; from < len(lists[0]); from += size {
 		if err := x.cancelled(); err != nil {
 			return result{}, err
@@ -113,15 +106,11 @@ func (x *executor) mapped(ctx context.Context, n *Node, state *py.Dict) (result,
 			}
 		}
 		err := x.process(ctx, n.Body, chunk)
-		order.note(waiting, err != nil)
-		if err != nil {
-			failed = firstError(failed, err)
-			continue
-		}
+		order.note(waiting, err)
 		results.Items = append(results.Items, chunk.GetOr(collect, nil))
 	}
 	update := py.NewDict(py.Entry{Key: text(n.Config, "output_key", ""), Value: results})
-	return result{update: update}, order.settled(failed)
+	return result{update: update}, order.settled()
 }
 
 func (x *executor) process(ctx context.Context, steps []*Node, state *py.Dict) error {

@@ -190,3 +190,22 @@ func TestNowIsTheGivenClocks(t *testing.T) {
 		t.Errorf("%s %v", exact(t, res.State), err)
 	}
 }
+
+// Deltas of branches are merged only when all have succeeded: merging extends
+// lists in place, and a failed parallel must not.
+func TestAFailedParallelMergesNothing(t *testing.T) {
+	m := newMemory()
+	w := workflow(t, `{"steps": [
+		{"id": "p", "type": "parallel", "config": {"branches": [
+			{"type": "command", "config": {"update": {"l": ["a"]}}},
+			{"type": "command", "config": {"update": {"l": ["b"]}}},
+			{"type": "transform", "config": {"action": "render", "template": "{set}", "output_key": "k"}}]}},
+		{"id": "again", "type": "command", "config": {"update": {"set": 1}, "goto": "p"}}],
+		"edges": [{"from": "p", "to": "again", "condition": "__error__"}], "reducers": {"l": "append"}}`)
+	if _, err := run(t, w, m, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.state(t, "r"); got != `{"set": 1, "l": ["a", "b"], "k": "1"}` {
+		t.Error(got)
+	}
+}

@@ -83,7 +83,7 @@ func TestWhatTurnsOutInexactLeavesTheRunAtItsNode(t *testing.T) {
 			[{"type": "tool_call", "config": {"tool": "calculator", "args": {"expression": "1"}}}, {"type": "command", "config": {"update": {"l": [1]}}}],
 			{"type": "command", "config": {"update": {"l": [2]}}}]}`, `{"l": [0]}`},
 		{"first failure", `"type": "map", "config": {"input_keys": ["l"], "result_key": "r", "processor": [
-			{"type": "tool_call", "config": {"tool": "calculator", "args": {"expression": "1/0"}}}]}`, `{"l": [1, 2]}`},
+			{"type": "tool_call", "config": {"tool": "calculator", "args": {"expression": "{l}/0"}}}]}`, `{"l": [1, "1+"]}`},
 		{"replaced list", `"type": "subflow", "config": {"graph": {"steps": [
 			{"id": "i", "type": "transform", "config": {"action": "split", "input_key": "t", "output_key": "l"}}]}}`, `{"t": "x", "l": ["old"]}`},
 	} {

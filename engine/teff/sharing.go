@@ -11,7 +11,8 @@ type sharing struct {
 	lengths []int
 	grown   []int // how many branches have extended the list
 	waits   bool
-	failed  int
+	failed  error // the first failure
+	differ  bool  // there are others, unlike it
 }
 
 func newSharing(state *py.Dict) *sharing {
@@ -27,11 +28,10 @@ func newSharing(state *py.Dict) *sharing {
 }
 
 // note is called after each branch.
-func (s *sharing) note(waits, failed bool) {
+func (s *sharing) note(waits bool, err error) {
 	s.waits = s.waits || waits
-	if failed {
-		s.failed++
-	}
+	s.differ = s.differ || s.failed != nil && err != nil && s.failed.Error() != err.Error()
+	s.failed = firstError(s.failed, err)
 	for i, l := range s.lists {
 		if len(l.Items) != s.lengths[i] {
 			s.lengths[i] = len(l.Items)
@@ -40,21 +40,29 @@ func (s *sharing) note(waits, failed bool) {
 	}
 }
 
-// settled is the branches' first failure, unless it is not known what they have
-// left.
-func (s *sharing) settled(failed error) error {
-	if !s.waits || failed != nil && !raised(failed) {
-		return failed
+// settled is the branches' first failure, unless it is not known which that is
+// or what the branches have left.
+func (s *sharing) settled() error {
+	if !s.waits || s.failed != nil && !raised(s.failed) {
+		return s.failed
 	}
-	if s.failed > 1 {
+	if s.differ {
 		return inexact("several branches fail of which one may wait for a tool or a retry, and the format does not say which is first")
 	}
 	for _, n := range s.grown {
-		if n > 1 || n > 0 && s.failed > 0 {
+		if n > 1 || n > 0 && s.failed != nil {
 			return inexact("branches that may wait for a tool or a retry extend one list, and the format does not say in which order")
 		}
 	}
-	return failed
+	return s.failed
+}
+
+// firstError keeps the first failure, but what ends the process comes first.
+func firstError(first, next error) error {
+	if first == nil || next != nil && !raised(next) && raised(first) {
+		return next
+	}
+	return first
 }
 
 // waits reports whether teff may let others run while these steps do: in a
