@@ -7,68 +7,55 @@ import (
 	"github.com/flowtui/flowtui/engine/teff/py"
 )
 
-// clone is a copy that a call may change.
+// clone is a copy that a call may change. All of it is copied at once, so that
+// what is one list in two places of the document stays one list.
 func (w *Workflow) clone() (*Workflow, error) {
 	c := *w
 	c.Reducers = maps.Clone(w.Reducers)
 	c.Tools = slices.Clone(w.Tools)
-	initial := w.Initial
-	if initial == nil {
-		initial = py.NewDict()
+	if c.Initial == nil {
+		c.Initial = py.NewDict()
 	}
-	v, err := py.DeepCopy(initial)
+	dicts := []**py.Dict{&c.Initial}
+	c.Graph = w.Graph.clone(&dicts)
+	all := py.NewList()
+	for _, d := range dicts {
+		all.Items = append(all.Items, *d)
+	}
+	v, err := py.DeepCopy(all)
 	if err != nil {
 		return nil, err
 	}
-	c.Initial = v.(*py.Dict)
-	c.Graph, err = w.Graph.clone()
-	return &c, err
-}
-
-func (g *Graph) clone() (*Graph, error) {
-	if g == nil {
-		return nil, nil
-	}
-	nodes, err := cloneNodes(g.Nodes)
-	return &Graph{Entry: g.Entry, Nodes: nodes, Edges: slices.Clone(g.Edges)}, err
-}
-
-func cloneNodes(nodes []*Node) ([]*Node, error) {
-	var all []*Node
-	for _, n := range nodes {
-		c, err := n.clone()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	return all, nil
-}
-
-func (n *Node) clone() (*Node, error) {
-	c := *n
-	config := n.Config
-	if config == nil {
-		config = py.NewDict()
-	}
-	v, err := py.DeepCopy(config)
-	if err != nil {
-		return nil, err
-	}
-	c.Config = v.(*py.Dict)
-	if c.Graph, err = n.Graph.clone(); err != nil {
-		return nil, err
-	}
-	if c.Body, err = cloneNodes(n.Body); err != nil {
-		return nil, err
-	}
-	c.Branches = nil
-	for _, branch := range n.Branches {
-		steps, err := cloneNodes(branch)
-		if err != nil {
-			return nil, err
-		}
-		c.Branches = append(c.Branches, steps)
+	for i, item := range v.(*py.List).Items {
+		*dicts[i] = item.(*py.Dict)
 	}
 	return &c, nil
+}
+
+// clone copies the graph but not the configs of its nodes: those it adds to
+// dicts, with where the copy is to go.
+func (g *Graph) clone(dicts *[]**py.Dict) *Graph {
+	if g == nil {
+		return nil
+	}
+	return &Graph{Entry: g.Entry, Nodes: cloneNodes(g.Nodes, dicts), Edges: slices.Clone(g.Edges)}
+}
+
+func cloneNodes(nodes []*Node, dicts *[]**py.Dict) []*Node {
+	var all []*Node
+	for _, n := range nodes {
+		c := *n
+		if c.Config == nil {
+			c.Config = py.NewDict()
+		}
+		*dicts = append(*dicts, &c.Config)
+		c.Graph = n.Graph.clone(dicts)
+		c.Body = cloneNodes(n.Body, dicts)
+		c.Branches = nil
+		for _, branch := range n.Branches {
+			c.Branches = append(c.Branches, cloneNodes(branch, dicts))
+		}
+		all = append(all, &c)
+	}
+	return all
 }
