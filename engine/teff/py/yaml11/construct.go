@@ -12,11 +12,24 @@ import (
 // A Constructor gives nodes their values. One node has one value, so lists and
 // dicts under an alias are shared, as they are in Python.
 type Constructor struct {
-	done map[*Node]py.Value
+	done   map[*Node]py.Value
+	nodes  map[py.Value]*Node
+	merged int // pairs that merge keys have given
 }
 
 // NewConstructor is ready for the nodes of one document.
-func NewConstructor() *Constructor { return &Constructor{done: map[*Node]py.Value{}} }
+func NewConstructor() *Constructor {
+	return &Constructor{done: map[*Node]py.Value{}, nodes: map[py.Value]*Node{}}
+}
+
+// Node is the node of a list or dict that Value has given, nil of any other.
+func (c *Constructor) Node(v py.Value) *Node {
+	switch v.(type) {
+	case *py.List, *py.Dict:
+		return c.nodes[v]
+	}
+	return nil
+}
 
 // Value is the Python value of a node; dates, bytes and sets are
 // [py.Opaque]s. Keys of a mapping are str; other kinds become what json.dumps
@@ -26,10 +39,15 @@ func (c *Constructor) Value(n *Node) (py.Value, error) {
 		return v, nil
 	}
 	v, err := c.construct(n)
-	if err == nil {
-		c.done[n] = v
+	if err != nil {
+		return nil, err
 	}
-	return v, err
+	c.done[n] = v
+	switch v.(type) {
+	case *py.List, *py.Dict:
+		c.nodes[v] = n
+	}
+	return v, nil
 }
 
 func problem(n *Node, format string, args ...any) error {
@@ -179,7 +197,7 @@ func (c *Constructor) sequence(n *Node, kind string) (py.Value, error) {
 }
 
 func (c *Constructor) mapping(n *Node) (py.Value, error) {
-	if err := n.Flatten(); err != nil {
+	if err := c.flatten(n); err != nil {
 		return nil, err
 	}
 	d := new(py.Dict)
@@ -228,9 +246,12 @@ func keyText(n, at *Node, key py.Value, places map[any]string) (string, error) {
 	return string(text), err
 }
 
-// Flatten puts the pairs that merge keys name before a mapping's own.
-func (n *Node) Flatten() error {
-	if n.Kind != Mapping || n.flat {
+// maxMerged bounds what merge keys of merge keys can grow to.
+const maxMerged = 1 << 18
+
+// flatten puts the pairs that merge keys name before a mapping's own.
+func (c *Constructor) flatten(n *Node) error {
+	if n.flat {
 		return nil
 	}
 	n.flat = true
@@ -238,9 +259,12 @@ func (n *Node) Flatten() error {
 	for _, p := range n.Pairs {
 		switch p.Key.Tag {
 		case prefix + "merge":
-			pairs, err := n.merge(p.Value)
+			pairs, err := c.merge(n, p.Value)
 			if err != nil {
 				return err
+			}
+			if c.merged += len(pairs); c.merged > maxMerged {
+				return problem(n, "its merge keys give too many keys")
 			}
 			merged = append(merged, pairs...)
 			continue
@@ -253,26 +277,28 @@ func (n *Node) Flatten() error {
 	return nil
 }
 
-func (n *Node) merge(from *Node) ([]Pair, error) {
+func (c *Constructor) merge(n, from *Node) ([]Pair, error) {
 	fail := func(what string, at *Node) error {
 		return &Error{Class: "ConstructorError", Context: "while constructing a mapping", Start: n.Start,
 			Problem: "expected a " + what + ", but found " + at.Kind.String(), At: at.Start}
 	}
 	switch from.Kind {
 	case Mapping:
-		err := from.Flatten()
+		err := c.flatten(from)
 		return from.Pairs, err
 	case Sequence:
-		var pairs []Pair
+		var pairs []Pair // the first mapping comes last: it wins
 		for i := len(from.Items) - 1; i >= 0; i-- {
 			item := from.Items[i]
 			if item.Kind != Mapping {
 				return nil, fail("mapping for merging", item)
 			}
-			if err := item.Flatten(); err != nil {
+			if err := c.flatten(item); err != nil {
 				return nil, err
 			}
-			pairs = append(pairs, item.Pairs...)
+			if pairs = append(pairs, item.Pairs...); len(pairs) > maxMerged {
+				return nil, problem(n, "its merge keys give too many keys")
+			}
 		}
 		return pairs, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -193,6 +194,16 @@ func TestDeepDocumentsEnd(t *testing.T) {
 		if !errors.As(err, &e) || e.Class != "RecursionError" {
 			t.Errorf("%.10s: %v", text, err)
 		}
+	}
+}
+
+func TestMergeKeysDoNotGrowWithoutEnd(t *testing.T) {
+	text := "a0: &a0 {x: 1, y: 2}\n"
+	for i := range 30 {
+		text += strings.ReplaceAll(strings.ReplaceAll("aM: &aM {<<: [*aN, *aN, *aN, *aN]}\n", "M", strconv.Itoa(i+1)), "N", strconv.Itoa(i))
+	}
+	if _, err := read(text); err == nil || !strings.Contains(err.Error(), "too many keys") {
+		t.Error(err)
 	}
 }
 

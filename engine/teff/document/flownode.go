@@ -1,0 +1,134 @@
+package document
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowtui/flowtui/engine/teff/py"
+)
+
+// list reads the steps of a list, or one step; keepIDs says that a transform's
+// id counts.
+func (f *flow) list(v py.Value, keepIDs bool) ([]spec, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var all []spec
+	for _, item := range listOf(v) {
+		word, payload, err := f.idiom(item)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(listIdioms, word) {
+			return nil, fail(f.at(item), config, "%s cannot stand inside a list of steps; supported there: %s", word, strings.Join(listIdioms, ", "))
+		}
+		specs, err := f.nodes(word, payload, false)
+		if err != nil {
+			return nil, err
+		}
+		if word == "transform" && keepIDs {
+			specs[0].id = text(payload, "id")
+		}
+		all = append(all, specs...)
+	}
+	return all, nil
+}
+
+// nodes are those of an idiom that may also stand in a list; top says that it
+// stands among the document's steps, where ids count.
+func (f *flow) nodes(word string, p *py.Dict, top bool) ([]spec, error) {
+	id := ""
+	if top {
+		id = text(p, "id")
+	}
+	if slices.Contains(modelled, word) {
+		return f.modelled(word, id, p)
+	}
+	switch word {
+	case "interrupt":
+		return f.interrupt(p, id, top)
+	case "map":
+		return f.mapped(p, id, top)
+	case "type":
+		typ, ok := get(p, "type").(string)
+		if !ok {
+			return nil, fail(f.at(p), "KeyError", "type requires a type: 'type'")
+		}
+		c := f.like(new(py.Dict), p)
+		switch own := get(p, "config").(type) {
+		case *py.Dict:
+			c = own
+		case nil:
+		default:
+			return nil, fail(f.valueAt(p, "config"), config, "config must be a mapping, not %s", py.Repr(own))
+		}
+		return []spec{{typ, id, c, p}}, nil
+	}
+	return []spec{{word, id, f.like(without(p, "id"), p), p}}, nil
+}
+
+// modelled refuses an idiom that needs a model.
+func (f *flow) modelled(word, id string, p *py.Dict) ([]spec, error) {
+	if !f.model && !py.Truth(get(p, "model")) {
+		return nil, fail(f.at(p), config, "`model:` required here — set `default_model:` at the top of flow.yaml or pass a per-step `model:`")
+	}
+	f.refuse(f.at(p), id, "%s needs a model, which the bundled engine does not give to workflows of teff", word)
+	f.partial = true
+	return []spec{{"llm_chat", id, f.like(without(p, "id"), p), p}}, nil
+}
+
+// interrupt is the node that pauses and, with a strategy, the one that judges
+// the answer.
+func (f *flow) interrupt(p *py.Dict, id string, top bool) ([]spec, error) {
+	if !py.Truth(get(p, "key")) {
+		return nil, fail(f.at(p), config, "interrupt requires a `key`")
+	}
+	c := f.like(dict("key", get(p, "key"), "prompt", p.GetOr("prompt", "")), p)
+	specs := []spec{{"interrupt", id, c, p}}
+	if !p.Has("strategy") {
+		return specs, nil
+	}
+	validate, err := f.ask(p, "")
+	if err != nil {
+		return nil, err
+	}
+	judge := ""
+	switch {
+	case id != "":
+		judge = id + "-validate"
+	case top:
+		judge = "validate" // of which there can be one
+	}
+	return append(specs, spec{"validate", judge, validate, p}), nil
+}
+
+// mapped is a map node; one step processes an item.
+func (f *flow) mapped(p *py.Dict, id string, top bool) ([]spec, error) {
+	processor := get(p, "processor")
+	if !py.Truth(processor) {
+		return nil, fail(f.at(p), "KeyError", "map requires a processor: 'processor'")
+	}
+	specs, err := f.list(processor, false)
+	if err != nil {
+		return nil, err
+	}
+	if len(specs) != 1 {
+		return nil, fail(f.at(p), config, "the processor of a map is one step, not %d", len(specs))
+	}
+	c := new(py.Dict)
+	for _, key := range []string{"input_keys", "output_key", "max_concurrency"} {
+		if v, has := p.Get(key); has {
+			c.Set(key, v)
+		}
+	}
+	if key, ok := get(c, "input_keys").(string); ok {
+		c.Set("input_keys", py.NewList(key))
+	}
+	for _, key := range []string{"chunk_size", "result_key"} {
+		if p.Has(key) && !top {
+			f.refuse(f.valueAt(p, key), id, "a map inside a list has %s: whether that counts is not known", key)
+		}
+	}
+	c.Set("processor", f.specList(specs))
+	return []spec{{"map", id, f.like(c, p), p}}, nil
+}
