@@ -26,6 +26,10 @@ func (r *Runner) Choices(ctx context.Context, id string) ([]Choice, error) {
 		return nil, err
 	}
 	named, patterns := at.named()
+	rest, isRest, err := other(named, patterns)
+	if err != nil {
+		return nil, fmt.Errorf("answer run %s: %w", id, err)
+	}
 	var all []Choice
 	for _, answer := range named {
 		p, err := r.check(ctx, id, at, at.answer(answer))
@@ -35,14 +39,17 @@ func (r *Runner) Choices(ctx context.Context, id string) ([]Choice, error) {
 		all = append(all, Choice{Answer: answer, Preview: p})
 	}
 	for _, pattern := range patterns {
-		p, err := at.follow(at.answer(other(named)), true)
+		p, err := at.follow(at.answer(rest), true)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("answer run %s: %w", id, err)
 		}
 		p.Sentence = p.sentence(at)
 		all = append(all, Choice{Pattern: pattern, Preview: p})
 	}
-	p, err := r.check(ctx, id, at, at.answer(other(named)))
+	if !isRest {
+		return all, nil
+	}
+	p, err := r.check(ctx, id, at, at.answer(rest))
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +102,23 @@ func (p *paused) named() (answers, patterns []string) {
 	return answers, patterns
 }
 
-// other is a text that is none of the named ones.
-func other(named []string) string {
-	text := "…"
-	for _, n := range named {
-		text += n + "…"
+// other is a text that is none of the named ones and that no pattern finds, if
+// there is an easy one.
+func other(named, patterns []string) (text string, ok bool, err error) {
+	for _, text := range []string{"…", "?", "-", ""} {
+		known := slices.ContainsFunc(named, func(n string) bool { return norm(n) == norm(text) })
+		for _, pattern := range patterns {
+			_, found, err := search(pattern, text)
+			if err != nil {
+				return "", false, err
+			}
+			known = known || found
+		}
+		if !known {
+			return text, true, nil
+		}
 	}
-	return text
+	return "", false, nil
 }
 
 // sentence says what happens, in plain words.
