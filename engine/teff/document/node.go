@@ -156,7 +156,7 @@ func (l *loader) subflow(n *teff.Node) error {
 
 // branches compiles the branches of a parallel node: steps or lists of steps.
 func (l *loader) branches(n *teff.Node) error {
-	list, ok := get(n.Config, "branches").(*py.List)
+	list, ok := n.Config.GetOr("branches", py.NewList()).(*py.List) // none is fine
 	if !ok {
 		return failNode(n.Position, n.ID, config, "parallel requires config.branches to be a list")
 	}
