@@ -201,6 +201,7 @@ type StoreInfo struct {
 	Key      string // "key 3f9a ok", "no key", "unsigned"
 	Owner    string
 	NoLease  bool // no lease information in this store
+	Foreign  bool // of another program: rows are unsigned, and it keeps no calls and no events
 	// Production stores ask more of who acts: the run's id is typed.
 	Production bool
 }

@@ -22,6 +22,10 @@ func newCallsCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if s.Stores()[0].Foreign && !a.global.json {
+					a.note("this format has no call log")
+					return nil
+				}
 				return a.result(calls, func(w io.Writer) { a.calls(w, calls) })
 			})
 		},

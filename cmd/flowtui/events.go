@@ -22,6 +22,13 @@ func newEventsCommand(a *app) *cobra.Command {
 		Args:  arguments("STORE", "RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withRun(cmd.Context(), args, func(ctx context.Context, s *session, ref viewer.Ref) error {
+				if s.Stores()[0].Foreign {
+					if _, err := s.Show(ctx, ref); err != nil {
+						return err
+					}
+					a.note("this format has no events")
+					return nil
+				}
 				return a.events(ctx, s, ref, follow)
 			})
 		},

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/flowtui/flowtui/fixtures/teff"
 )
 
 // TestMain makes the test binary also the program under test and the tools that
@@ -36,6 +38,7 @@ func TestScripts(t *testing.T) {
 			"spoil":   spoil,
 			"flip":    flip,
 			"drop":    drop,
+			"teff":    teffCopies,
 		},
 	})
 }
@@ -159,4 +162,13 @@ func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	ts.Fatalf("%s never came", args[0])
+}
+
+// teffCopies makes copies of stores that teff wrote, and of their workflows: teff DIR
+func teffCopies(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	ts.Check(teff.WriteFiles("main", filepath.Join(dir, "files")))
+	ts.Check(teff.WriteDatabases(dir))
+	ts.Check(os.CopyFS(filepath.Join(dir, "workflows"), os.DirFS(filepath.Join("..", "..", "fixtures", "teff", "workflows"))))
 }

@@ -219,7 +219,7 @@ func (f *files) rows(ctx context.Context) ([]record, error) {
 // lists it too. Only that there is no file is an error.
 func read(root *os.Root, file found) (record, error) {
 	bad := func(format string, args ...any) (record, error) {
-		return record{key: file.key, updated: stampOf(file.info).mtime.UTC(), bad: fmt.Sprintf(format, args...)}, nil
+		return record{key: file.key, updated: stores.Micro(stampOf(file.info).mtime), bad: fmt.Sprintf(format, args...)}, nil
 	}
 	switch {
 	case file.err != nil:
@@ -237,7 +237,7 @@ func read(root *os.Root, file found) (record, error) {
 		return bad("its file cannot be read: %v", err)
 	}
 	r := readRow(text)
-	r.key, r.updated = file.key, info.ModTime().UTC()
+	r.key, r.updated = file.key, stores.Micro(info.ModTime())
 	if r.bad != "" {
 		r.bad = file.path + ": " + r.bad
 	}
