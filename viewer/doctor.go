@@ -260,6 +260,13 @@ func (s *Service) abilities(a *attachment) []Ability {
 	if s.o.Flows == nil || len(s.o.Flows.Names()) == 0 {
 		flows = "no flow files were given, with --flows"
 	}
+	if a.format.Unsigned {
+		return []Ability{
+			{"look at runs", ""}, {"look at earlier steps", without(history, "it keeps the newest step only")}, {"verify", key},
+			{"see who works on a run", "it keeps no leases"}, {"read the log of a run", "it keeps no log"},
+			{"answer, bring runs on", first(sure.write, s.noWorkflow())},
+		}
+	}
 	return []Ability{
 		{"look at runs", ""},
 		{"look at earlier steps", without(history, "it keeps the newest step only")},

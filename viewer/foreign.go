@@ -16,6 +16,14 @@ import (
 // what the other program says; here they become what the rest of this package
 // knows: a head's and a checkpoint's body.
 
+// ours refuses what only stores of our own formats can do.
+func (a *attachment) ours(what string) error {
+	if !a.format.Unsigned {
+		return nil
+	}
+	return Problem{Code: codeRefused, Message: what + " is for stores of flowtui: this is one of teff", Hint: "runs of teff are answered and recovered one at a time, with --flow FILE"}
+}
+
 // decodeHead reads a head's payload. row is set for a run of teff's.
 func decodeHead(h stores.Head) (body engine.HeadBody, row *teff.Row, err error) {
 	if h.Kind != teff.Kind {

@@ -20,7 +20,7 @@ const workflowHint = "give the workflow file of the run with --flow FILE"
 type workflow struct {
 	*teff.Workflow
 	err         error
-	unsupported error // why it cannot be run here; an answer can be stored all the same
+	unsupported error // why it cannot be run here
 }
 
 func (s *Service) workflow() workflow {
@@ -30,11 +30,23 @@ func (s *Service) workflow() workflow {
 			w.err = Problem{Code: codeRefused, Message: teff.ErrNoWorkflow.Error(), Hint: workflowHint}
 			return
 		}
-		if w.Workflow, w.err = s.o.Workflow(); w.err == nil {
+		w.Workflow, w.err = s.o.Workflow()
+		switch _, unsupported := errors.AsType[*teff.UnsupportedError](w.err); {
+		case unsupported && w.Workflow != nil: // an answer can be stored all the same
+			w.unsupported, w.err = w.err, nil
+		case w.err == nil:
 			w.unsupported = teff.Check(w.Workflow)
 		}
 	})
 	return s.teff
+}
+
+// noWorkflow is why nothing can be done with runs of teff's, "" for no reason.
+func (s *Service) noWorkflow() string {
+	if w := s.workflow(); w.err != nil {
+		return explain(w.err).Message
+	}
+	return ""
 }
 
 // actForeign acts on a run of teff's. Only its row is written, and what running

@@ -66,6 +66,9 @@ func (s *Service) planRemoval(ctx context.Context, ref Ref, force bool) (Removal
 	if err != nil {
 		return Removal{}, err
 	}
+	if err := a.ours("deleting runs"); err != nil {
+		return Removal{}, err
+	}
 	before, err := s.head(ctx, a, k)
 	if err != nil && !errors.Is(err, stores.ErrNotFound) && !damaged(err) {
 		return Removal{}, err

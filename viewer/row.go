@@ -220,9 +220,7 @@ func (s *Service) refusals(a *attachment, h stores.Head) refusals {
 		r.principal = fmt.Sprintf("it runs with principal %q, not %q", h.Principal, want)
 	}
 	if h.Kind == teff.Kind {
-		if w := s.workflow(); w.err != nil {
-			r.flow = explain(w.err).Message
-		}
+		r.flow = s.noWorkflow()
 		return r
 	}
 	_, _, err := s.flow(h)

@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,7 +28,7 @@ func (s *Service) Start(ctx context.Context, r StartRequest, progress func(Progr
 		return Outcome{}, err
 	}
 	k := stores.Key{Owner: s.Find(r.Run, r.Owner).Owner, Run: r.Run}
-	if err := s.writable(a, k); err != nil {
+	if err := cmp.Or(s.writable(a, k), a.ours("starting a run")); err != nil {
 		return Outcome{}, err
 	}
 	if r.Flow == nil {
@@ -77,7 +78,7 @@ func (s *Service) RecoverAll(ctx context.Context, storeLabel, owner string, opts
 	if err != nil {
 		return nil, err
 	}
-	if err := s.writable(a, stores.Key{}); err != nil {
+	if err := cmp.Or(s.writable(a, stores.Key{}), a.ours("recovering all runs")); err != nil {
 		return nil, err
 	}
 	if owner == "" {
