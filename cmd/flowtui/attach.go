@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -76,6 +77,7 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 		Formats:     formats(locations, create),
 		Keys:        ring,
 		Flows:       flows,
+		Workflow:    a.workflow(),
 		Owner:       settings.Owner,
 		Identity:    stores.Identity{User: settings.User, Principal: settings.Principal},
 		By:          operator(settings.User),
@@ -92,6 +94,9 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 	})
 	if err != nil {
 		return nil, err
+	}
+	if flows.bad != nil && slices.ContainsFunc(svc.Stores(), func(i viewer.StoreInfo) bool { return !i.Foreign }) {
+		return nil, errors.Join(flows.bad, svc.Close())
 	}
 	memory.locate(svc.Stores())
 	for _, w := range svc.Warnings(ctx) {

@@ -21,6 +21,7 @@ type flowFiles struct {
 	opts flowfile.Options
 	set  *flowfile.Set
 	only *flowfile.File // of --flow, for runs whose store does not name their flow
+	bad  error          // why there is no only: it may be a workflow of teff's
 }
 
 // flowSource reads the flow files. A file that does not load is an error only
@@ -32,9 +33,7 @@ func (a *app) flowSource(dirs []string) (*flowFiles, error) {
 		return nil, err
 	}
 	if a.global.flow != "" {
-		if f.only, err = f.find(a.global.flow); err != nil {
-			return nil, err
-		}
+		f.only, f.bad = f.find(a.global.flow)
 	}
 	return f, nil
 }
@@ -65,6 +64,9 @@ func (f *flowFiles) find(arg string) (*flowfile.File, error) {
 
 // Flow gives the flow of a run.
 func (f *flowFiles) Flow(name string) (*engine.Flow, *tool.Registry, error) {
+	if f.bad != nil {
+		return nil, nil, f.bad
+	}
 	file := f.only
 	if file == nil || name != "" && name != file.Name {
 		var err error

@@ -101,6 +101,9 @@ func (a *app) allFlowsLoad(targets []target) error {
 		return err
 	}
 	flows, err := a.flowSource(settings.Flows)
+	if err == nil {
+		err = flows.bad
+	}
 	if err != nil {
 		return err
 	}
