@@ -119,6 +119,10 @@ func (l *loader) part(doc *py.Dict, item py.Value, file string) (*py.Dict, error
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fail(at, config, "include: file not found: %s", path)
 	}
+	var wrong *Error
+	if err != nil && !errors.As(err, &wrong) {
+		err = fail(at, "OSError", "include: %v", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package calc
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/flowtui/flowtui/engine/teff/py"
 )
@@ -15,16 +14,6 @@ var keywords = func() map[string]bool {
 	}
 	return set
 }()
-
-func isIdentifier(s string) bool {
-	for i, r := range s {
-		if r != '_' && !unicode.IsLetter(r) && !unicode.Is(unicode.Nl, r) &&
-			(i == 0 || !unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc)) {
-			return false
-		}
-	}
-	return s != ""
-}
 
 // primary is an atom with its calls, subscripts and attributes.
 func (p *parser) primary() (node, error) {

@@ -25,7 +25,7 @@ func (s *scanner) blockScalar(folded bool) error {
 	}
 	indent := max(s.indent+1, 1)
 	var empty string // line ends that are not yet used
-	end := s.mark
+	var end Mark
 	if increment == 0 {
 		var found int
 		empty, found, end = s.blockIndent()
