@@ -22,7 +22,8 @@ var ErrNoWorkflow = errors.New("the workflow file is needed: its edges say which
 // the outer row and the child's, to be written in this order; the outer one
 // alone would lose the answer. Nothing is run and the store is only read.
 //
-// Nodes that the bundled engine lacks do not matter, as none is run. It is
+// Nodes that the bundled engine lacks do not matter, as none is run, nor does a
+// bound on iterations, which is of the process that runs on. It is
 // [ErrNotPaused], [ErrNoWorkflow], or an *[InexactError] when the answer would
 // be lost.
 func Answer(ctx context.Context, w *Workflow, store Checkpointer, id string, answer *py.Dict) ([]Change, error) {

@@ -3,6 +3,7 @@ package teff_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -208,5 +209,52 @@ func TestACancelledWaitLeavesTheRunAtItsNode(t *testing.T) {
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A process that was killed between the child's end and the parent's next save:
+// the subflow node runs again and takes what the child has.
+func TestACompletedChildIsUsed(t *testing.T) {
+	m := newMemory()
+	w := workflow(t, nested+`, "edges": [{"from": "s", "to": "e"}]}`)
+	s := "s"
+	m.rows["r"] = teff.Checkpoint{State: []byte(`{"a": 1}`), Next: &s, Iteration: 4}
+	m.rows["r:sub:s"] = teff.Checkpoint{State: []byte(`{"a": 1, "u": "done"}`), Iteration: 2}
+	if _, err := run(t, w, m, ""); err != nil {
+		t.Fatal(err)
+	}
+	m.saved(t, "r s 4", "r:sub:s - 2", "delete r:sub:s", "r e 5", "r - 6")
+	if got := m.state(t, "r"); got != `{"a": 1, "u": "done", "e": "caught"}` {
+		t.Error(got)
+	}
+}
+
+// What is raised behind a node is not for its error edge.
+func TestRoutingErrorsAreNotCaught(t *testing.T) {
+	for class, routing := range map[string]string{
+		"WorkflowError": `"config": {"goto": "gone"}}, {"id": "b", "type": "fallback"}], "edges": [`,
+		"OverflowError": `"config": {"update": {"n": 1` + strings.Repeat("0", 400) + `}}}, {"id": "b", "type": "fallback"}],
+			"edges": [{"from": "c", "to": "b", "condition": "n>1"}, `,
+	} {
+		m := newMemory()
+		_, err := run(t, workflow(t, `{"steps": [{"id": "c", "type": "command", `+routing+
+			`{"from": "c", "to": "b", "condition": "__error__"}]}`), m, "")
+		raises(t, err, class)
+		m.saved(t, "r c 0")
+	}
+}
+
+// A store's failure is not an exception of the run: no error edge takes it, and
+// the rows stay as they are.
+func TestAStoresFailureEndsTheCall(t *testing.T) {
+	w := workflow(t, nested+`, "edges": [{"from": "s", "to": "e", "condition": "__error__"}]}`)
+	for saves := range 3 {
+		m := &dying{recorded: &recorded{memory: newMemory()}, after: saves}
+		if _, err := run(t, w, m, ""); !errors.Is(err, errKilled) {
+			t.Fatalf("after %d saves: %v", saves, err)
+		}
+		if len(m.log) != saves {
+			t.Errorf("after %d saves there are %q", saves, m.log)
+		}
 	}
 }

@@ -25,6 +25,24 @@ type TurnResult struct {
 	State     *py.Dict // when completed
 }
 
+// Text is what a channel shows of a turn: the prompt when it waits, else the
+// reply, else the first of answer, summary, output and reply in the state that
+// is a text.
+func (t TurnResult) Text() string {
+	if t.Waiting {
+		return t.Prompt
+	}
+	if t.Reply != "" || t.State == nil {
+		return t.Reply
+	}
+	for _, key := range []string{"answer", "summary", "output", "reply"} {
+		if s, ok := t.State.GetOr(key, nil).(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
 // Turn tells a conversation a message: the answer when it waits, else the next
 // message of the user, with which the graph runs from its entry.
 func (c *Conversation) Turn(ctx context.Context, session, message string) (TurnResult, error) {
