@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -257,4 +258,25 @@ func TestAStoresFailureEndsTheCall(t *testing.T) {
 			t.Errorf("after %d saves there are %q", saves, m.log)
 		}
 	}
+}
+
+// One Runner serves many runs at once.
+func TestRunsOfOneRunnerDoNotMeet(t *testing.T) {
+	w := workflow(t, `{"steps": [
+		{"id": "c", "type": "command", "config": {"update": {"l": ["c"]}}},
+		{"id": "d", "type": "command", "config": {"update": {"l": ["d"]}}}],
+		"edges": [{"from": "c", "to": "d"}], "reducers": {"l": "append"}}`)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			m := newMemory()
+			if _, err := (&teff.Runner{Workflow: w, Store: m}).Run(t.Context(), "r", nil, nil); err != nil {
+				t.Error(err)
+			}
+			if got := string(m.rows["r"].State); got != `{"l": ["c", "d"]}` {
+				t.Error(got)
+			}
+		})
+	}
+	all.Wait()
 }
