@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,24 +13,43 @@ import (
 )
 
 // What was done to make the recorded runs, done again on an empty store, must
-// leave the recorded rows, history included: all runs but those whose rows
-// were written by hand.
+// leave the recorded rows, history included, and for files the recorded
+// bytes: all runs but those whose rows were written by hand.
 func TestRecordedRunsAreMadeAgain(t *testing.T) {
-	n := 0
+	files := readCases(t, "stores/files.json")
+	n, compared := 0, 0
 	for _, r := range dicts(readCases(t, "expected.json.gz").GetOr("runs", nil)) {
 		made := dicts(r.GetOr("made_by", nil))
 		if len(made) == 0 || dict(dict(made[0], "action"), "branch_from") != nil {
 			continue
 		}
 		n++
-		t.Run(fmt.Sprintf("%s/%s", text(r, "store"), text(r, "case")), func(t *testing.T) { makeAgain(t, r, made) })
+		t.Run(fmt.Sprintf("%s/%s", text(r, "store"), text(r, "case")), func(t *testing.T) {
+			compared += compareFiles(t, files, r, makeAgain(t, r, made))
+		})
 	}
-	if n != 603 {
-		t.Errorf("%d runs were made again, want 603", n)
+	if n != 603 || compared < 60 {
+		t.Errorf("%d runs were made again, want 603; %d files were compared", n, compared)
 	}
 }
 
-func makeAgain(t *testing.T, r *py.Dict, made []*py.Dict) {
+// compareFiles compares rows with the files that teff wrote, byte by byte.
+func compareFiles(t *testing.T, files, r *py.Dict, store *recorded) (compared int) {
+	folder := dict(files, map[string]string{"file": "main", "file_tmp": "killed_in_save"}[text(r, "store")])
+	if folder == nil || text(dict(r, "saved"), "status") == "missing" {
+		return 0
+	}
+	for id, c := range store.rows {
+		path := filepath.ToSlash(filepath.Join(filepath.Dir(text(r, "file")), id+".json"))
+		if got := string(c.Payload()); got != text(folder, path) {
+			t.Errorf("%s would hold\n%s, teff wrote\n%s", path, got, text(folder, path))
+		}
+		compared++
+	}
+	return compared
+}
+
+func makeAgain(t *testing.T, r *py.Dict, made []*py.Dict) *recorded {
 	store := &dying{recorded: newRecorded(r)}
 	for _, want := range made {
 		action := dict(want, "action")
@@ -57,11 +77,12 @@ func makeAgain(t *testing.T, r *py.Dict, made []*py.Dict) {
 		if len(store.rows) > 0 {
 			t.Errorf("there are rows: %v", store.rows)
 		}
-		return
+		return store.recorded
 	}
 	if rows := recordedRows(t, store.recorded, r); rows != exact(t, saved) {
 		t.Errorf("the store holds\n%s\nteff left\n%s", rows, exact(t, saved))
 	}
+	return store.recorded
 }
 
 // breakNode makes a node fail, as the recorded run's node was made to, or as
