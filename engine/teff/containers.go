@@ -2,6 +2,7 @@ package teff
 
 import (
 	"context"
+	"errors"
 
 	"github.com/flowtui/flowtui/engine/teff/py"
 )
@@ -29,7 +30,7 @@ func (x *executor) loop(ctx context.Context, n *Node, state *py.Dict) (result, e
 	until := key + "=" + py.Str(c.GetOr("until", nil))
 	most, _ := rounds.(int64)
 	for range most {
-		if err := x.cancelled(); err != nil {
+		if err := x.proceed(); err != nil {
 			return result{}, err
 		}
 		for _, step := range n.Body {
@@ -37,7 +38,9 @@ func (x *executor) loop(ctx context.Context, n *Node, state *py.Dict) (result, e
 			if err != nil {
 				return result{}, err
 			}
-			x.merge(state, r.update)
+			if err := x.merge(state, r.update); err != nil {
+				return result{}, err
+			}
 		}
 		done, err := Holds(until, state)
 		if err != nil || done {
@@ -64,7 +67,9 @@ func (x *executor) parallel(ctx context.Context, n *Node, state *py.Dict) (resul
 	}
 	total := py.NewDict()
 	for _, delta := range deltas {
-		x.merge(total, delta)
+		if err := x.merge(total, delta); err != nil {
+			return result{}, err
+		}
 	}
 	return result{update: total}, nil
 }
@@ -76,8 +81,9 @@ func (x *executor) branch(ctx context.Context, steps []*Node, state *py.Dict) (*
 		if err != nil {
 			return nil, err
 		}
-		x.merge(state, r.update)
-		x.merge(delta, r.update)
+		if err := errors.Join(x.merge(state, r.update), x.merge(delta, r.update)); err != nil {
+			return nil, err
+		}
 	}
 	return delta, nil
 }
@@ -93,7 +99,7 @@ func (x *executor) mapped(ctx context.Context, n *Node, state *py.Dict) (result,
 	results := py.NewList()
 	order, waiting := newSharing(state), waits(n.Body)
 	for from := 0; from < len(lists[0]); from += size {
-		if err := x.cancelled(); err != nil {
+		if err := x.proceed(); err != nil {
 			return result{}, err
 		}
 		chunk := state.Copy()
@@ -119,7 +125,9 @@ func (x *executor) process(ctx context.Context, steps []*Node, state *py.Dict) e
 		if err != nil {
 			return err
 		}
-		x.merge(state, r.update)
+		if err := x.merge(state, r.update); err != nil {
+			return err
+		}
 	}
 	return nil
 }

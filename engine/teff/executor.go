@@ -28,7 +28,7 @@ type call struct {
 	wait     func(context.Context, time.Duration) error // between the attempts of a node
 	answered bool                                       // a level has taken the answer
 	halt     bool                                       // stop before the first node
-	budget   int                                        // stop after so many nodes; 0: go on
+	budget   int                                        // stop after so many nodes and rounds; 0: go on
 	// cancelled is the context of the whole call. Nodes that never wait look at
 	// it and not at that of an attempt, whose timeout cannot reach them in teff.
 	cancelled func() error
@@ -41,10 +41,22 @@ type result struct {
 	stop   bool     // end the run
 }
 
-func (x *executor) merge(state, update *py.Dict) {
-	if update != nil {
-		x.reducers.Merge(state, update)
+func (x *executor) merge(state, update *py.Dict) error {
+	if update == nil {
+		return nil
 	}
+	return x.reducers.Merge(state, update)
+}
+
+// proceed is asked before every node and every round: it stops a call that is
+// cancelled, or a dry one that has run enough.
+func (x *executor) proceed() error {
+	if x.budget > 0 {
+		if x.budget--; x.budget == 0 {
+			return errHalted
+		}
+	}
+	return x.cancelled()
 }
 
 // attempt runs a node as often as its retry says. What a failed attempt
@@ -108,9 +120,21 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// execute runs a node once. A panic is an error, so that a bug here costs one
+// execute runs a node once.
+func (x *executor) execute(ctx context.Context, n *Node, state *py.Dict) (result, error) {
+	if err := x.proceed(); err != nil {
+		return result{}, err
+	}
+	r, err := x.dispatch(ctx, n, state)
+	if own, ok := ownLimit(err); ok {
+		return result{}, inexact("node %s: %v", n.ID, own)
+	}
+	return r, err
+}
+
+// dispatch runs a node by its type. A panic is an error, so that a bug here costs one
 // call and leaves the run at its checkpoint.
-func (x *executor) execute(ctx context.Context, n *Node, state *py.Dict) (r result, err error) {
+func (x *executor) dispatch(ctx context.Context, n *Node, state *py.Dict) (r result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("node %s (%s) panicked: %v", n.ID, n.Type, p)

@@ -51,3 +51,13 @@ func exception(err error) string {
 	}
 	return err.Error()
 }
+
+// ownLimit reports an exception that stands for a limit of package py: Python
+// would work on, or give what cannot be given here.
+func ownLimit(err error) (*py.Error, bool) {
+	var e *py.Error
+	if errors.As(err, &e) && (e.Type == "MemoryError" || e.Type == "NotImplementedError") {
+		return e, true
+	}
+	return nil, false
+}

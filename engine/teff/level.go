@@ -87,7 +87,7 @@ func (l *level) step(ctx context.Context, at *cursor) error {
 	if err := l.save(ctx, *at); err != nil {
 		return err
 	}
-	if l.halted(*at) {
+	if l.halt && !at.inside {
 		return errHalted
 	}
 	if at.iteration == math.MaxInt64 {
@@ -99,18 +99,11 @@ func (l *level) step(ctx context.Context, at *cursor) error {
 	if err != nil {
 		return l.failed(ctx, n, at, err)
 	}
-	l.merge(at.state, r.update)
+	if err := l.merge(at.state, r.update); err != nil {
+		return err
+	}
 	at.next, err = l.route(n, r, at.state)
 	return err
-}
-
-// halted reports whether a dry call ends here.
-func (l *level) halted(at cursor) bool {
-	if l.budget > 0 {
-		l.budget--
-		return l.budget == 0
-	}
-	return l.halt && !at.inside
 }
 
 // failed saves a pause, or goes on at the edge for errors, or gives up.

@@ -84,6 +84,9 @@ func TestWhatTurnsOutInexactLeavesTheRunAtItsNode(t *testing.T) {
 			{"type": "command", "config": {"update": {"l": [2]}}}]}`, `{"l": [0]}`},
 		{"first failure", `"type": "map", "config": {"input_keys": ["l"], "result_key": "r", "processor": [
 			{"type": "tool_call", "config": {"tool": "calculator", "args": {"expression": "{l}/0"}}}]}`, `{"l": [1, "1+"]}`},
+		{"method", `"type": "transform", "config": {"action": "render", "template": "{x.upper}"}`, `{"x": 1}`},
+		{"width", `"type": "transform", "config": {"action": "render", "template": "{x:>2000000000}"}`, `{"x": 1}`},
+		{"power", `"type": "tool_call", "config": {"tool": "calculator", "on_error": "message", "args": {"expression": "9**9**9"}}`, `{}`},
 		{"replaced list", `"type": "subflow", "config": {"graph": {"steps": [
 			{"id": "i", "type": "transform", "config": {"action": "split", "input_key": "t", "output_key": "l"}}]}}`, `{"t": "x", "l": ["old"]}`},
 	} {

@@ -10,7 +10,7 @@ import (
 // transform writes its result into the state itself and returns it as well, so
 // that the reducers meet a state that has the result already.
 func (x *executor) transform(n *Node, state *py.Dict) (result, error) {
-	v, err := x.transformed(n.Config, state)
+	v, err := bounded(x.transformed(n.Config, state))
 	if err != nil {
 		return result{}, err
 	}
@@ -98,7 +98,8 @@ func render(template py.Value, state *py.Dict) (py.Value, error) {
 	if !ok {
 		return nil, py.Errorf("TypeError", "argument of type '%s' is not iterable", py.TypeName(template))
 	}
-	return py.Render(s, state)
+	rendered, err := py.Render(s, state)
+	return bounded(rendered, err)
 }
 
 // field is one field of a dict; one level, no paths.
