@@ -54,6 +54,9 @@ func (e *UnsupportedError) Error() string {
 // and tools that the engine lacks, and options whose meaning teff's format
 // does not settle. It is an [UnsupportedError] with all of them.
 func Check(w *Workflow) error {
+	if w == nil {
+		return ErrNoWorkflow
+	}
 	c := &checker{w: w}
 	if w.Graph == nil {
 		c.problem(&Node{}, "", "there is no graph")

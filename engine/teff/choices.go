@@ -3,6 +3,7 @@ package teff
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,8 +14,9 @@ import (
 type Choice struct {
 	Answer  string  // the answer itself
 	Pattern string  // instead: any text that this regular expression finds
+	Number  string  // instead: any number that fits, such as ">= 0.8"
 	Else    bool    // instead: any other text
-	Preview Preview // what happens
+	Preview Preview // what happens; without an outcome for patterns and numbers
 }
 
 // Choices lists the answers that a workflow tells apart for a run that waits:
@@ -38,14 +40,11 @@ func (r *Runner) Choices(ctx context.Context, id string) ([]Choice, error) {
 		}
 		all = append(all, Choice{Answer: answer, Preview: p})
 	}
-	for _, pattern := range patterns {
-		p, err := at.follow(at.answer(rest), true)
-		if err != nil {
-			return nil, fmt.Errorf("answer run %s: %w", id, err)
-		}
-		p.Sentence = p.sentence(at)
-		all = append(all, Choice{Pattern: pattern, Preview: p})
+	kinds, err := at.kinds(patterns, rest)
+	if err != nil {
+		return nil, fmt.Errorf("answer run %s: %w", id, err)
 	}
+	all = append(all, kinds...)
 	if !isRest {
 		return all, nil
 	}
@@ -54,6 +53,47 @@ func (r *Runner) Choices(ctx context.Context, id string) ([]Choice, error) {
 		return nil, err
 	}
 	return append(all, Choice{Else: true, Preview: p}), nil
+}
+
+// kinds are the choices that stand for many answers.
+func (p *paused) kinds(patterns []string, rest string) ([]Choice, error) {
+	var all []Choice
+	for _, pattern := range patterns {
+		preview, err := p.follow(p.answer(rest), true)
+		if err != nil {
+			return nil, err
+		}
+		preview.Sentence = preview.sentence(p)
+		all = append(all, Choice{Pattern: pattern, Preview: preview})
+	}
+	for _, e := range p.graph.Edges {
+		if e.From != p.pause.NodeID || e.Condition == nil {
+			continue
+		}
+		key, op, value := splitCondition(*e.Condition)
+		sample, ok := fitting(op, value)
+		if key != p.pause.Key || !ok {
+			continue
+		}
+		preview, err := p.follow(p.answer(sample), false)
+		if err != nil {
+			return nil, err
+		}
+		preview.Sentence = preview.sentence(p)
+		all = append(all, Choice{Number: op + " " + value, Preview: preview})
+	}
+	return all, nil
+}
+
+// fitting is a number for which a comparison holds.
+func fitting(op, value string) (sample string, ok bool) {
+	n, err := py.ParseFloat(value)
+	step := map[string]float64{">=": 0, "<=": 0, ">": 1, "<": -1}
+	by, known := step[op]
+	if err != nil || !known || math.IsNaN(n) || by != 0 && n+by == n {
+		return "", false
+	}
+	return py.Str(n + by), true
 }
 
 func (p *paused) answer(text string) *py.Dict {

@@ -81,6 +81,26 @@ func TestChoicesAreThoseThatTheWorkflowTellsApart(t *testing.T) {
 	}
 }
 
+func TestNumbersThatEdgesCompareAreChoices(t *testing.T) {
+	m := newMemory()
+	w := workflow(t, `{"steps": [{"id": "i", "type": "interrupt", "config": {"key": "n"}},
+		{"id": "high", "type": "fallback"}, {"id": "low", "type": "fallback"}, {"id": "no", "type": "fallback"}],
+		"edges": [{"from": "i", "to": "high", "condition": "n > 0.8"}, {"from": "i", "to": "low", "condition": "n<=0.8"},
+			{"from": "i", "to": "no", "condition": "other>=1"}, {"from": "i", "to": "no"}]}`)
+	if _, err := run(t, w, m, ""); err != nil {
+		t.Fatal(err)
+	}
+	got, err := (&teff.Runner{Workflow: w, Store: m}).Choices(t.Context(), "r")
+	var all []string
+	for _, c := range got {
+		all = append(all, c.Number+": "+c.Preview.Sentence)
+	}
+	want := []string{"> 0.8: it goes on at high", "<= 0.8: it goes on at low", ": it goes on at no and completes"}
+	if err != nil || !slices.Equal(all, want) {
+		t.Errorf("%q %v, want %q", all, err, want)
+	}
+}
+
 // When any text passes there is no rest.
 func TestThereIsNoRestBesideAPatternThatFindsAll(t *testing.T) {
 	m := newMemory()
