@@ -354,3 +354,21 @@ func TestScenario43(t *testing.T) {
 }
 
 var _ stores.Store = (*sqlite.Store)(nil)
+
+// A row that was moved to a run that has no other is found there, though it
+// stands for nothing.
+func TestARowAloneIsFound(t *testing.T) {
+	v := newVault(t)
+	v.exec(`UPDATE checkpoints SET run = 'moved' WHERE run = 'a' AND step = 2`, `UPDATE events SET run = 'heard' WHERE run = 'b' AND n = 2`)
+	for _, run := range []string{"moved", "heard"} {
+		verdict, found := v.verify(testKeys(t), run)
+		if verdict != engine.Forged || len(found) == 0 {
+			t.Errorf("%s is %s: %q", run, verdict, found)
+		}
+	}
+	s := v.open()
+	defer s.Close()
+	if _, err := engine.Verify(ctx, s, testKeys(t), key("nowhere")); !errors.Is(err, engine.ErrCheckpointNotFound) {
+		t.Errorf("a run without a row: %v", err)
+	}
+}

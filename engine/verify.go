@@ -141,7 +141,7 @@ func loadOnce(ctx context.Context, s stores.Store, keys *seal.Keyring, storeID, 
 	if err := l.readNewer(ctx, s); err != nil {
 		return nil, err
 	}
-	if l.last == nil && l.head == nil && len(calls) == 0 && l.events.N == 0 {
+	if l.last == nil && l.head == nil && len(calls) == 0 && l.events.N == 0 && len(l.findings) == 0 {
 		return nil, notFound(k)
 	}
 	if !hasEvents && l.last != nil {
