@@ -16,6 +16,7 @@ need=""
 command -v tmux >/dev/null 2>&1 || need="$need tmux"
 command -v gcc >/dev/null 2>&1 || need="$need gcc libc6-dev" # the race detector links with it
 command -v sh >/dev/null 2>&1 || need="$need dash"
+command -v python3 >/dev/null 2>&1 || need="$need python3"
 command -v redis-server >/dev/null 2>&1 || need="$need redis-server"
 have_postgres || need="$need postgresql"
 command -v pgbouncer >/dev/null 2>&1 || [ -x /usr/sbin/pgbouncer ] || need="$need pgbouncer"
