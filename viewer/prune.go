@@ -73,15 +73,20 @@ func (s *Service) planRemoval(ctx context.Context, ref Ref, force bool) (Removal
 	if err != nil && !errors.Is(err, stores.ErrNotFound) && !damaged(err) {
 		return Removal{}, err
 	}
+	if _, ok := a.store.(stores.Remover); !ok || a.format.Unsigned {
+		row := s.row(glimpse{at: a, head: before})
+		return Removal{
+			Ref: a.ref(k), Row: row, Store: a.label, Owner: k.Owner, Run: k.Run, Flow: row.Flow, Status: row.Status, Step: row.Step, Updated: row.Updated,
+			Verdict: row.Verdict, Kept: fmt.Sprintf("a %s store cannot delete a run only as it was seen", a.format.Name), Code: codeRefused,
+		}, nil
+	}
 	p, err := engine.MakePlan(ctx, a.store, s.o.Keys, k)
-	c := checked{}
+	var c checked
 	switch {
 	case damaged(err):
 		c = unreadableRows(k, before.Step, err)
 	case err != nil:
 		return Removal{}, s.absent(ctx, a, k, err)
-	case a.format.Unsigned:
-		c.verdict = Unsigned
 	default:
 		c = s.remember(ctx, a, before, verdictOf(p.Findings), p.Findings)
 	}
@@ -180,14 +185,10 @@ func (s *Service) remove(ctx context.Context, r Removal) error {
 	if err := errors.Join(s.writable(a, k), s.present(ctx, a)); err != nil {
 		return err
 	}
-	remover, ok := a.store.(stores.Remover)
-	switch {
-	case r.blind:
+	if r.blind {
 		err = a.store.Delete(ctx, k)
-	case ok:
-		err = remover.DeleteAt(ctx, k, r.incarnation, r.Step)
-	default:
-		return Problem{Code: codeRefused, Run: k.Run, Message: fmt.Sprintf("a %s store cannot delete a run only as it was seen", a.format.Name)}
+	} else {
+		err = a.store.(stores.Remover).DeleteAt(ctx, k, r.incarnation, r.Step)
 	}
 	if errors.Is(err, stores.ErrUnknown) {
 		if _, gone := a.store.Latest(ctx, k); errors.Is(gone, stores.ErrNotFound) {

@@ -87,18 +87,18 @@ func TestRemovalOfWhatChangedSince(t *testing.T) {
 func TestRemovalIsRefused(t *testing.T) {
 	b := newBench(t)
 	b.start("plain", "done")
-	for name, s := range map[string]*Service{
-		"read-only":          b.service(func(o *Options) { o.ReadOnly = true }),
-		"without comparison": b.service(func(o *Options) { o.Formats[0].Open = opens(bare{b.store}) }),
-	} {
-		plan := get[[]Removal](t)(s.PlanRemoval(t.Context(), b.refs(s, "done"), false))
-		if !plan[0].Goes() {
-			t.Fatalf("%s: %+v", name, plan)
-		}
-		done := get[[]Removed](t)(s.Remove(t.Context(), plan, nil))
-		if len(done) != 1 || done[0].Error == nil || done[0].Error.Code != codeRefused || !b.there("done") {
-			t.Errorf("%s: %+v", name, done)
-		}
+	s := b.service(func(o *Options) { o.ReadOnly = true })
+	plan := get[[]Removal](t)(s.PlanRemoval(t.Context(), b.refs(s, "done"), false))
+	if !plan[0].Goes() {
+		t.Fatalf("read-only: %+v", plan)
+	}
+	done := get[[]Removed](t)(s.Remove(t.Context(), plan, nil))
+	if len(done) != 1 || done[0].Error == nil || done[0].Error.Code != codeRefused || !b.there("done") {
+		t.Errorf("read-only: %+v", done)
+	}
+	blind := b.service(func(o *Options) { o.Formats[0].Open = opens(bare{b.store}) })
+	if plan := get[[]Removal](t)(blind.PlanRemoval(t.Context(), b.refs(blind, "done"), true)); plan[0].Goes() || plan[0].Code != codeRefused {
+		t.Errorf("without comparison: %+v", plan)
 	}
 	noKey := b.service(func(o *Options) { o.Keys = nil })
 	if plan := get[[]Removal](t)(noKey.PlanRemoval(t.Context(), b.refs(noKey, "done"), false)); plan[0].Goes() {

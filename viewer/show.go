@@ -56,11 +56,9 @@ func (s *Service) Show(ctx context.Context, ref Ref) (Detail, error) {
 			return Detail{}, err
 		}
 	}
-	var newest engine.Checkpoint
-	if len(steps) > 0 && steps[len(steps)-1].Size <= inlineBytes {
-		if newest, err = newestBody(ctx, a, k); err != nil {
-			return Detail{}, err
-		}
+	newest, err := newestOf(ctx, a, k, steps)
+	if err != nil {
+		return Detail{}, err
 	}
 	t, known, err := topology(ctx, a, h.Digest)
 	if err != nil {
@@ -232,6 +230,15 @@ func topology(ctx context.Context, a *attachment, digest string) (engine.Topolog
 		return engine.Topology{}, false, nil
 	}
 	return t, true, nil
+}
+
+// newestOf is the newest checkpoint of a run with these steps, empty when it is
+// too large to be read just to show the run.
+func newestOf(ctx context.Context, a *attachment, k stores.Key, steps []stores.Checkpoint) (engine.Checkpoint, error) {
+	if len(steps) == 0 || steps[len(steps)-1].Size > inlineBytes {
+		return engine.Checkpoint{}, nil
+	}
+	return newestBody(ctx, a, k)
 }
 
 // newestBody is the newest checkpoint, empty when it is unreadable.
