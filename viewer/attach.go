@@ -100,6 +100,8 @@ type attachment struct {
 	mu   sync.Mutex
 	info stores.Info
 	down StoreProblem // when it could not be read; zero when it could
+
+	bundle *bundleState // once it was checked, see bundled
 }
 
 // Attach opens the stores. It writes nothing to them.
@@ -160,8 +162,8 @@ func (s *Service) keyState(ctx context.Context, a *attachment) string {
 		return "no key"
 	}
 	name := "key " + id[:4]
-	if _, v, _, ok := s.manifest(ctx, a); ok && v.Bad() {
-		return name + ", bundle " + string(v)
+	if b := s.bundled(ctx, a); b != nil && b.verdict.Bad() {
+		return name + ", bundle " + string(b.verdict)
 	}
 	lister, ok := a.store.(stores.Lister)
 	if !ok {

@@ -14,26 +14,39 @@ import (
 // recordBundle is what a finding about the manifest of a bundle is about.
 const recordBundle = "bundle"
 
-// manifest is what the manifest of a bundle is worth; ok is false for a store
-// that is none.
-func (s *Service) manifest(ctx context.Context, a *attachment) (m stores.Manifest, v Verdict, why string, ok bool) {
-	bundle, ok := a.store.(stores.Copy)
+// bundleState is the manifest of a bundle and what it is worth.
+type bundleState struct {
+	manifest stores.Manifest
+	verdict  Verdict
+	why      string
+}
+
+// bundled checks the manifest of a bundle, once: it never changes while it is
+// open. It is nil for a store that is no bundle.
+func (s *Service) bundled(ctx context.Context, a *attachment) *bundleState {
+	file, ok := a.store.(stores.Copy)
 	if !ok {
-		return m, "", "", false
+		return nil
 	}
-	m, err := bundle.Manifest(ctx)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.bundle != nil {
+		return a.bundle
+	}
+	m, err := file.Manifest(ctx)
 	if err != nil {
-		return m, Unreadable, "the manifest of the bundle: " + err.Error(), true
+		return &bundleState{m, Unreadable, "the manifest of the bundle: " + err.Error()}
 	}
 	verdict, why := engine.CheckManifest(s.o.Keys, m)
-	return m, Verdict(verdict), why, true
+	a.bundle = &bundleState{m, Verdict(verdict), why}
+	return a.bundle
 }
 
 // verifyManifests finds what is wrong with the manifests of attached bundles.
 func (s *Service) verifyManifests(ctx context.Context) (found []Finding) {
 	for _, a := range s.stores {
-		if _, v, why, ok := s.manifest(ctx, a); ok && v != Verified {
-			found = append(found, Finding{Record: recordBundle, Verdict: v, Reason: why})
+		if b := s.bundled(ctx, a); b != nil && b.verdict != Verified {
+			found = append(found, Finding{Record: recordBundle, Verdict: b.verdict, Reason: b.why})
 		}
 	}
 	return found
@@ -44,8 +57,8 @@ func (s *Service) verifyManifests(ctx context.Context) (found []Finding) {
 func (s *Service) Warnings(ctx context.Context) []string {
 	var list []string
 	for _, a := range s.stores {
-		if _, v, why, ok := s.manifest(ctx, a); ok && v.Bad() {
-			list = append(list, a.label+": "+why)
+		if b := s.bundled(ctx, a); b != nil && b.verdict.Bad() {
+			list = append(list, a.label+": "+b.why)
 		}
 	}
 	return out(s, list, false)

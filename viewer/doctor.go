@@ -98,8 +98,8 @@ func (s *Service) Examine(ctx context.Context) (Health, error) {
 	s.examineKeys(ctx, a, &h)
 	s.examineReads(ctx, a, &h)
 	s.examineDriver(ctx, a, &h)
-	if _, v, why, ok := s.manifest(ctx, a); ok && v != Verified {
-		h.note("%s", why)
+	if b := s.bundled(ctx, a); b != nil && b.verdict != Verified {
+		h.note("%s", b.why)
 	}
 	h.May = s.abilities(a)
 	h.OK = len(h.Problems) == 0

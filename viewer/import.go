@@ -45,12 +45,12 @@ func (s *Service) PlanImport(ctx context.Context, owner string, force bool) ([]I
 	if err != nil {
 		return nil, err
 	}
-	if _, v, why, _ := s.manifest(ctx, from); v != Verified && (!force || !v.Bad()) {
+	if b := s.bundled(ctx, from); b.verdict != Verified && (!force || !b.verdict.Bad()) {
 		code := codeRefused
-		if v.Bad() {
+		if b.verdict.Bad() {
 			code = codeCorrupt
 		}
-		return nil, Problem{Code: code, Message: why, Hint: "with --force the runs of a bundle that was damaged are imported as far as they verify by themselves"}
+		return nil, Problem{Code: code, Message: b.why, Hint: "with --force the runs of a bundle that was damaged are imported as far as they verify by themselves"}
 	}
 	list := []Importing{}
 	lister := from.store.(stores.Reader)
@@ -188,9 +188,8 @@ func (s *Service) importRun(ctx context.Context, to, from *attachment, i Importi
 	if err := run.Check(); err != nil || !bytes.Equal(run.Last().MAC, i.mac) {
 		return Problem{Code: codeConflict, Run: i.key.Run, Message: "the bundle was changed while it was imported"}
 	}
-	m, _, _, _ := s.manifest(ctx, from)
 	run, err = engine.Adopt(s.o.Keys, run, engine.Import{
-		From: from.id(ctx), Store: to.id(ctx), By: s.o.By, Note: note, Bundle: manifestDigest(m), Clock: engine.Clock(s.o.Clock),
+		From: from.id(ctx), Store: to.id(ctx), By: s.o.By, Note: note, Bundle: manifestDigest(s.bundled(ctx, from).manifest), Clock: engine.Clock(s.o.Clock),
 	})
 	if err != nil {
 		return err
