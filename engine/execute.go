@@ -155,9 +155,16 @@ func (s *session) wasHeld(b Checkpoint) bool {
 // forgetFailures lets the failed calls of a superstep that was held run again:
 // whoever brings it on wants another try, and the same error would replay for ever.
 func (s *session) forgetFailures() {
-	if s.retries {
-		maps.DeleteFunc(s.replay, func(_ callKey, c CallInfo) bool { return c.Failed && c.Denied == nil })
+	if !s.retries {
+		return
 	}
+	maps.DeleteFunc(s.replay, func(_ callKey, c CallInfo) bool {
+		again := c.Failed && c.Denied == nil
+		if again { // its approval was spent on the call that failed
+			s.decisions = slices.DeleteFunc(slices.Clone(s.decisions), func(d Decision) bool { return d.Type == DecideApprove && d.ID == c.ID })
+		}
+		return again
+	})
 }
 
 // Runs are the ids of an owner's runs, sorted: those of every owner with

@@ -93,6 +93,34 @@ func TestExecuteCrashAtEveryStoreOperation(t *testing.T) {
 	}
 }
 
+// An approval is for one call: when that failed, another try asks again.
+func TestExecuteAsksAgainAfterAFailedCall(t *testing.T) {
+	s, w := newStore(), newWorld()
+	w.do["charge_card"] = func(context.Context, tool.Input) (any, error) {
+		if w.count("charge_card") == 1 {
+			return nil, errors.New("the bank is closed")
+		}
+		return "paid", nil
+	}
+	f := engine.NewFlow("shop").HoldOnError().Step("pay", engine.Call{Tool: "charge_card", Into: "paid"})
+	r := runner(t, s, tool.NewRegistry(w.tool("charge_card", needsOK)))
+	if _, err := r.Execute(ctx, f, execution("a")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Resume(ctx, f, key("a"), approve("pay.1")); !errors.Is(err, engine.ErrHeld) {
+		t.Fatal(err)
+	}
+	res, err := r.Execute(ctx, f, execution("a"))
+	if err != nil || waitingIDs(res.Waiting) != "pay.1" || w.count("charge_card") != 1 {
+		t.Fatalf("%+v, %v, %d charges", res, err, w.count("charge_card"))
+	}
+	verified(t, s, "a")
+	if res, err = r.Resume(ctx, f, key("a"), approve("pay.1")); err != nil || res.State["paid"] != "paid" || w.count("charge_card") != 2 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	verified(t, s, "a")
+}
+
 // An error that a person's denial made, and one that an error edge takes, are
 // not held.
 func TestExecuteHoldsOnlyErrors(t *testing.T) {
