@@ -74,6 +74,9 @@ func ifAnswered(w engine.Waiting, step int64, ahead outlook, open int) string {
 	if w.Key != "" && ahead.nodeType(w.Node) == "interrupt" {
 		text = fmt.Sprintf("the answer is stored with step %d and lands in the state as %s", step, w.Key)
 	}
+	if w.Turn {
+		text = fmt.Sprintf("the message is stored with step %d and joins the conversation", step)
+	}
 	if open > 1 {
 		return text + fmt.Sprintf("; %s more stay open", plural(open-1, "question"))
 	}

@@ -14,7 +14,10 @@ import (
 type answerForm struct{ picker }
 
 func (f *answerForm) title(row viewer.Row) string {
-	if f.picked {
+	switch {
+	case f.picked && f.entry().Turn:
+		return "Next message to " + row.Run
+	case f.picked:
 		return row.Run + " asks"
 	}
 	return "Questions"
@@ -22,9 +25,20 @@ func (f *answerForm) title(row viewer.Row) string {
 
 func (f *answerForm) verb() string {
 	if f.picked && f.enter() == handled {
-		return "type the answer"
+		return "type the " + f.what()
+	}
+	if f.picked && f.entry().Turn {
+		return "send"
 	}
 	return f.chooses("answer")
+}
+
+// what is the word for what is typed.
+func (f *answerForm) what() string {
+	if f.entry().Turn {
+		return "message"
+	}
+	return "answer"
 }
 
 // offered are the answers to choose from.
@@ -58,7 +72,7 @@ func (f *answerForm) content(width int) []string {
 	if !f.picked {
 		return nil
 	}
-	return f.details(width, "answer", "")
+	return f.details(width, f.what(), "")
 }
 
 func (f *answerForm) inputs(width int) []string {
@@ -77,7 +91,7 @@ func (f *answerForm) inputs(width int) []string {
 		lines = append(lines, f.choice(text, i == f.option, width))
 	}
 	if f.types() {
-		lines = append(lines, f.labelledField("answer", "tab types it", width, 5)...)
+		lines = append(lines, f.labelledField(f.what(), "tab types it", width, 5)...)
 	}
 	return lines
 }
@@ -123,7 +137,7 @@ func (f *answerForm) refusal(read bool) string {
 		return why
 	}
 	if f.types() && f.text.Value() == "" {
-		return "type an answer first"
+		return "type the " + f.what() + " first"
 	}
 	if r := f.request(); !r.Unchecked {
 		return f.entry().Refused(r.Value)

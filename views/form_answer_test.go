@@ -50,3 +50,20 @@ func TestAnswersThatPassAreOffered(t *testing.T) {
 	same(t, string(x.backend.Acted[0].Value), `"no"`)
 	same(t, x.backend.Acted[0].Unchecked, true)
 }
+
+// A conversation is gone on with in the same sheet, in its own words.
+func TestNextMessageOfAConversation(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24, func(b *viewstest.Backend) {
+		p := b.Plans[viewstest.Ref("trip-2")]
+		e := &p.Review[0]
+		e.Choices, e.Turn, e.Prompt = nil, true, "Your seats are A4 and A5."
+		b.Plans[viewstest.Ref("trip-2")] = p
+	})
+	x.keys("j", "j", "i", pause)
+	x.sees("Next message to trip-2", "Your seats are A4 and A5.", "message tab types it", "enter type the message")
+	x.keys("enter", "h", "i", "enter", pause)
+	x.sees("enter send")
+	x.keys("enter")
+	same(t, string(x.backend.Acted[0].Value), `"hi"`)
+}

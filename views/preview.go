@@ -125,6 +125,9 @@ func waitingText(w viewer.Waiting) string {
 	case viewer.WaitInDoubt:
 		return "did " + w.Tool + " run?"
 	}
+	if w.Turn {
+		return "the next message"
+	}
 	if w.Prompt == "" {
 		return "an answer for " + w.Key
 	}
