@@ -17,7 +17,8 @@ type Execution struct {
 	State    State      // of a new run; nil: the flow's initial state. The saved state of a run wins over it
 	Identity stores.Identity
 	// Resume are answers by the keys of the interrupts that the run is paused
-	// for. They are stored together or not at all.
+	// for, or by their ids where several have one key. They are stored together or
+	// not at all.
 	Resume map[string]any
 	By     string // who answers; "" is the identity's user, else the owner
 }
@@ -98,7 +99,7 @@ func (r *Runner) unasked(ctx context.Context, l *loaded, b Checkpoint, e Executi
 	}
 	for _, d := range ds {
 		stored := slices.ContainsFunc(b.Decisions, func(o Decision) bool {
-			return o.Type == DecideAnswer && o.By == d.By && o.Key == d.ID && string(o.Value) == string(d.Value)
+			return o.Type == DecideAnswer && o.By == d.By && (o.Key == d.ID || o.ID == d.ID) && string(o.Value) == string(d.Value)
 		})
 		if !stored || l.last.Status != stores.StatusRunning {
 			d.ID = "" // whoever answered last

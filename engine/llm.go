@@ -96,31 +96,41 @@ func grown(ctx context.Context, s State, key string, items []any) []any {
 // llmTool is how a model's replies are named in the call log.
 const llmTool = "llm"
 
-// think asks a model once, as a logged call. Of a long conversation the log
-// keeps only the newest message; the digest covers all of it.
+// think asks a model once, as a logged call.
 func (n *nodeState) think(ctx context.Context, m model.Model, messages []model.Message) (string, error) {
-	whole, err := Seal(messages)
-	if err != nil {
-		return "", fmt.Errorf("the request cannot be kept: %w", err)
-	}
-	shown, err := Seal(map[string]any{"messages": len(messages), "last": messages[len(messages)-1].Content})
-	if err != nil {
-		return "", err
-	}
-	p, err := n.numbered(tool.Tool{Name: llmTool, Idempotent: true, Run: func(ctx context.Context, _ tool.Input) (any, error) {
-		return n.replyOf(ctx, m, messages)
-	}}, 0, whole)
-	if err != nil {
-		return "", err
-	}
-	defer n.underway.Done()
-	p.body.Args = shown
-	raw, err := n.attempt(ctx, p)
+	raw, err := n.logged(ctx, messages, func(ctx context.Context) (any, error) { return n.replyOf(ctx, m, messages) })
 	if err != nil {
 		return "", err
 	}
 	var reply string
 	return reply, json.Unmarshal(raw, &reply)
+}
+
+// logged runs a request to a model as a call: what it returned replays. Of a
+// long conversation the log keeps only the newest message; the digest covers
+// all of it. A request that stopped the worker counts as not made.
+func (n *nodeState) logged(ctx context.Context, messages []model.Message, run func(context.Context) (any, error)) (json.RawMessage, error) {
+	whole, err := Seal(messages)
+	if err != nil {
+		return nil, fmt.Errorf("the request cannot be kept: %w", err)
+	}
+	shown, err := Seal(map[string]any{"messages": len(messages), "last": messages[len(messages)-1].Content})
+	if err != nil {
+		return nil, err
+	}
+	p, err := n.numbered(tool.Tool{Name: llmTool, Idempotent: true, Run: func(ctx context.Context, _ tool.Input) (any, error) {
+		reply, err := run(ctx)
+		if err != nil && errors.Is(n.s.stopped(), ErrUnavailable) {
+			err = fmt.Errorf("%w: %w", tool.ErrNotStarted, err)
+		}
+		return reply, err
+	}}, 0, whole)
+	if err != nil {
+		return nil, err
+	}
+	defer n.underway.Done()
+	p.body.Args = shown
+	return n.attempt(ctx, p)
 }
 
 // replyOf is the text of a model's reply.
@@ -134,8 +144,15 @@ func (n *nodeState) replyOf(ctx context.Context, m model.Model, messages []model
 	case ctx.Err() != nil || errors.Is(err, model.ErrRejected):
 		return "", err
 	}
-	n.s.stop(&Error{Class: ErrUnavailable, Key: n.s.place.Key, Reason: "the model did not answer", Hint: "recover the run once the model can be reached; nothing was lost", Err: err})
-	return "", fmt.Errorf("%w: %w", tool.ErrNotStarted, err)
+	return "", n.unanswered(err)
+}
+
+// unanswered stops this worker at a model that cannot be reached, which is no
+// fact of the run.
+func (n *nodeState) unanswered(err error) error {
+	err = &Error{Class: ErrUnavailable, Key: n.s.place.Key, Reason: "the model did not answer", Hint: "recover the run once the model can be reached; nothing was lost", Err: err}
+	n.s.stop(err)
+	return err
 }
 
 // Classifier lets a model judge answers in free words: "sure", "ok, go ahead".

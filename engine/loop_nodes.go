@@ -74,23 +74,34 @@ func (l ToolLoop) enter(s State, history []model.Message) ([]model.Message, erro
 	return added, nil
 }
 
-// complete calls the model. That it cannot be reached is no fact of the run, so
-// it stops this worker only.
+// complete calls the model. Inside of a container the reply is logged: it runs
+// again as a whole, and another reply would call other tools.
 func (n *nodeState) complete(ctx context.Context, l ToolLoop, history []model.Message) (model.Message, error) {
 	specs, err := n.specs(l)
 	if err != nil {
 		return model.Message{}, err
 	}
-	reply, err := l.Model.Complete(ctx, model.Request{Messages: history, Tools: specs})
-	switch {
-	case err == nil:
-		return settle(reply.Message)
-	case ctx.Err() != nil || errors.Is(err, model.ErrRejected):
+	once := func(ctx context.Context) (any, error) {
+		reply, err := l.Model.Complete(ctx, model.Request{Messages: history, Tools: specs})
+		switch {
+		case err == nil:
+			return settle(reply.Message)
+		case ctx.Err() != nil || errors.Is(err, model.ErrRejected):
+			return nil, err
+		}
+		return nil, n.unanswered(err)
+	}
+	if n.parent == nil {
+		reply, err := once(ctx)
+		m, _ := reply.(model.Message)
+		return m, err
+	}
+	raw, err := n.logged(ctx, history, once)
+	if err != nil {
 		return model.Message{}, err
 	}
-	err = &Error{Class: ErrUnavailable, Key: n.s.place.Key, Reason: "the model did not answer", Hint: "recover the run once the model can be reached; nothing was lost", Err: err}
-	n.s.stop(err)
-	return model.Message{}, err
+	var m model.Message
+	return m, json.Unmarshal(raw, &m)
 }
 
 // specs describe the tools that the model may call, in a stable order.

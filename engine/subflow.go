@@ -120,7 +120,7 @@ func (s subflow) Run(ctx context.Context, state State) (State, error) {
 	}
 	out, err := n.runWithin(ctx, s.g, in)
 	if err != nil {
-		return nil, err
+		return nil, n.failedWithin(err)
 	}
 	if s.Out != nil {
 		return grownOnly(ctx, state, renamed(out, s.Out)), nil
@@ -191,7 +191,7 @@ func (m mapNode) Run(ctx context.Context, state State) (State, error) {
 	}
 	wg.Wait()
 	if err := worstOf(errs); err != nil {
-		return nil, err
+		return nil, n.failedWithin(err)
 	}
 	return State{m.Into: results}, nil
 }
@@ -205,6 +205,23 @@ func (m mapNode) one(ctx context.Context, n *nodeState, state State, item any) (
 	}
 	out, err := n.runWithin(ctx, m.g, in)
 	return out[m.Pick], err
+}
+
+// failedWithin withdraws what the container asked when it has failed: nobody is
+// asked what no longer matters.
+func (n *nodeState) failedWithin(err error) error {
+	if errors.Is(err, errPaused) {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	inside := func(node string) bool { return strings.HasPrefix(node, n.id+"/") }
+	n.waiting = slices.DeleteFunc(n.waiting, func(w Waiting) bool { return inside(w.Node) })
+	n.pending = slices.DeleteFunc(n.pending, func(p pendingCall) bool { return inside(p.node) })
+	for up := n; up != nil; up = up.parent {
+		up.waits = slices.ContainsFunc(n.waiting, func(w Waiting) bool { return w.Node == up.id || strings.HasPrefix(w.Node, up.id+"/") })
+	}
+	return err
 }
 
 // worstOf is the first error that is no pause, else a pause, else nil.

@@ -175,6 +175,34 @@ func (w *world) settle(t *testing.T, s full, r *engine.Runner, e *engine.Error) 
 	}
 }
 
+// A container that fails withdraws what it asked: an error edge is taken at once,
+// and nobody is asked for nothing.
+func TestContainerThatFailsAsksNothing(t *testing.T) {
+	inner := engine.NewFlow("inner").Node("start", engine.NodeFunc(nothing)).
+		Node("ask", engine.Interrupt{Key: "ok"}).
+		Node("pay", engine.Call{Tool: "charge_card"}).
+		Node("load", engine.NodeFunc(func(_ context.Context, s engine.State) (engine.State, error) {
+			if s["item"] == "bad" {
+				return nil, errors.New("it broke")
+			}
+			return nil, nil
+		})).
+		Edge("start", "ask", "pay", "load")
+	for name, f := range map[string]*engine.Flow{
+		"subflow": engine.NewFlow("f").Subflow("c", engine.Subflow{Flow: inner}),
+		"map":     engine.NewFlow("f").Map("c", engine.Map{Over: "items", As: "item", Flow: inner, Pick: "ok", Into: "out"}),
+	} {
+		s, w := newStore(), newWorld()
+		f.Node("sorry", put("sorry", true)).OnError("c", "sorry")
+		state := engine.State{"item": "bad", "items": []any{"good", "bad"}}
+		res, err := runner(t, s, tool.NewRegistry(w.tool("charge_card", needsOK))).Run(ctx, f, engine.Start{Key: key("a"), State: state})
+		if err != nil || res.Status != stores.StatusDone || res.State["sorry"] != true || len(res.Waiting) != 0 || w.count("charge_card") != 0 {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
+		verified(t, s, "a")
+	}
+}
+
 // A tool loop inside of a subflow keeps the calls of its rounds apart.
 func TestToolLoopInASubflow(t *testing.T) {
 	s, w := newStore(), newWorld()
@@ -191,9 +219,23 @@ func TestToolLoopInASubflow(t *testing.T) {
 	if err != nil || res.State["said"] != "Done." || w.count("charge_card") != 2 || len(res.Unreplayed) != 0 {
 		t.Errorf("%+v, %v, %v", res, err, w.hits)
 	}
-	want := "1.1 sub/talk:tools.1 started\n1.2 sub/talk:tools.1 done\n1.3 sub/talk:tools.2 started\n1.4 sub/talk:tools.2 done\n1.5 sub/talk:tools@2.1 started\n1.6 sub/talk:tools@2.1 done"
+	want := `1.1 sub/talk.1 started
+1.2 sub/talk.1 done
+1.3 sub/talk:tools.1 started
+1.4 sub/talk:tools.1 done
+1.5 sub/talk:tools.2 started
+1.6 sub/talk:tools.2 done
+1.7 sub/talk@2.1 started
+1.8 sub/talk@2.1 done
+1.9 sub/talk:tools@2.1 started
+1.10 sub/talk:tools@2.1 done
+1.11 sub/talk@3.1 started
+1.12 sub/talk@3.1 done`
 	if d := cmp.Diff(want, callList(t, s, "a")); d != "" {
 		t.Error(d)
+	}
+	if n := m.asked(); n != 3 {
+		t.Errorf("the model was asked %d times: another reply could call other tools", n)
 	}
 }
 
