@@ -17,9 +17,9 @@ type Checkpoint struct {
 	Supersteps int64        `json:"supersteps"`
 	Waiting    []Waiting    `json:"waiting,omitempty"`   // what a paused run waits for
 	Decisions  []Decision   `json:"decisions,omitempty"` // stored, not spent yet
-	Error      *Failure     `json:"error,omitempty"`
-	Nodes      []NodeRun    `json:"nodes,omitempty"` // what ran to reach this step
-	Log        []SegmentEnd `json:"log,omitempty"`   // ends of the call log of earlier segments, in claims
+	Error      *Failure     `json:"error,omitempty"`     // of a failed run, or of a running one that is held, see [Flow.HoldOnError]
+	Nodes      []NodeRun    `json:"nodes,omitempty"`     // what ran to reach this step
+	Log        []SegmentEnd `json:"log,omitempty"`       // ends of the call log of earlier segments, in claims
 	Worker     string       `json:"worker"`
 }
 

@@ -139,7 +139,7 @@ func (f *Flow) HoldOnError() *Flow {
 // hold keeps the superstep open after a node's error, and says so in the log.
 func (s *session) hold(nodes []NodeRun, f Failure) saveRequest {
 	return saveRequest{
-		status: stores.StatusRunning, base: s.base, nodes: nodes,
+		status: stores.StatusRunning, base: s.base, nodes: nodes, failure: &f,
 		events: []newEvent{{EventHeld, map[string]any{"node": f.Node, "message": f.Message}}},
 		held: &Error{
 			Class: ErrHeld, Key: s.place.Key, Reason: fmt.Sprintf("node %q failed: %s", f.Node, f.Message),
@@ -150,7 +150,7 @@ func (s *session) hold(nodes []NodeRun, f Failure) saveRequest {
 
 // wasHeld reports whether the superstep was kept open after a node's error.
 func (s *session) wasHeld(b Checkpoint) bool {
-	return s.g.holds && slices.ContainsFunc(b.Nodes, func(n NodeRun) bool { return n.Error != "" })
+	return s.g.holds && b.Error != nil
 }
 
 // forgetFailures lets the failed calls of a superstep that was held run again:

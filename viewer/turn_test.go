@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/model"
+	"github.com/flowtui/flowtui/stores"
 )
 
 type modelFunc func(model.Request) (string, error)
@@ -67,5 +68,20 @@ func TestConversations(t *testing.T) {
 	bad.Question = "ask#1"
 	if _, err := s.Turn(t.Context(), bad); explain(err).Code != codeConflict {
 		t.Errorf("%v", err)
+	}
+}
+
+// A run that is held after an error says what failed, and that it can go on.
+func TestHeldRun(t *testing.T) {
+	b := newBench(t)
+	f := engine.NewFlow("held").Step("load", engine.Call{Tool: "fetch"}).HoldOnError()
+	b.flow(f)
+	_, err := b.runner("worker-1").Execute(t.Context(), f, engine.Execution{Key: stores.Key{Owner: "default", Run: "h-1"}})
+	if !errors.Is(err, engine.ErrHeld) {
+		t.Fatal(err)
+	}
+	row := b.row(b.service(), "h-1")
+	if row.Why != "held at load: fetch: HTTP 503 from the warehouse" || row.Next != "mend what is wrong, then bring it on: it tries load again" || row.Badges[0] != Stuck || !row.NeedsYou() {
+		t.Errorf("%q, %q, %v", row.Why, row.Next, row.Badges)
 	}
 }

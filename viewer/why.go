@@ -116,6 +116,8 @@ func whyRunning(f facts) (string, string) {
 	}
 	next := "recover it: finished calls replay, then it goes on at " + where
 	switch {
+	case f.failure != "":
+		return "held " + strings.TrimPrefix(whyFailed(f), "failed "), "mend what is wrong, then bring it on: it tries " + where + " again"
 	case f.stored > 0:
 		return fmt.Sprintf("%s stored at %s, and no worker has picked the run up", plural(f.stored, "decision"), timeOf(f.now, f.updated)), next
 	case len(f.unstarted) > 0:

@@ -23,6 +23,8 @@ type eventData struct {
 	Target     string   `json:"target"`
 	By         string   `json:"by"`
 	Note       string   `json:"note"`
+	Node       string   `json:"node"`
+	Message    string   `json:"message"`
 }
 
 // eventText says in one sentence what an event means; one of an unknown type
@@ -44,6 +46,8 @@ func eventText(e viewer.Event) string {
 		return fmt.Sprintf("recovered with step %d: %s", d.Step, strings.Join(parts, "; "))
 	case "run.waiting":
 		return waitingEvent(d)
+	case "run.held":
+		return fmt.Sprintf("held: %s failed, %s", d.Node, d.Message)
 	case "operator.decision", "operator.resolved", "operator.recover":
 		return operatorText(d)
 	}

@@ -205,6 +205,7 @@ func TestEventsAreSentences(t *testing.T) {
 		{"run.recovered", `{"step":3,"replayed":["pay.1","a.1"],"rerun":["b.1"]}`, "recovered with step 3: replays pay.1, a.1; runs again b.1"},
 		{"run.recovered", `{"step":3,"replayed":[],"rerun":[]}`, "recovered with step 3: no call was under way"},
 		{"run.waiting", `{"id":"pay.1","key":"","tool":"pay_back","type":"approval"}`, "waits: may pay_back run? (pay.1)"},
+		{"run.held", `{"node":"pay","message":"the bank is closed"}`, "held: pay failed, the bank is closed"},
 		{"run.waiting", `{"id":"ask.1","key":"approved","tool":"","type":"interrupt"}`, "waits: asks for approved (ask.1)"},
 		{"operator.decision", `{"action":"approve","target":"pay.1","by":"ana","note":"fine"}`, "approved pay.1 by ana: fine"},
 		{"operator.decision", `{"action":"deny","target":"pay.1","by":"ana"}`, "denied pay.1 by ana"},
