@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/teff"
 	"github.com/flowtui/flowtui/engine/tool"
 	"github.com/flowtui/flowtui/stores"
 )
@@ -48,6 +49,9 @@ func (s *Service) Turn(ctx context.Context, r TurnRequest) (Reply, error) {
 	if err := s.writable(a, k); err != nil {
 		return Reply{}, err
 	}
+	if a.format.Unsigned {
+		return s.turnForeign(ctx, a, k, r)
+	}
 	if r.Flow == nil || !r.Flow.Talks() {
 		return Reply{}, Problem{Code: codeRefused, Message: "the flow is no conversation", Run: k.Run, Hint: "add conversation: to its file"}
 	}
@@ -78,6 +82,41 @@ func (s *Service) Turn(ctx context.Context, r TurnRequest) (Reply, error) {
 	}
 	if err != nil {
 		reply.Failed = fmt.Sprint(err)
+	}
+	return out(s, reply, false), nil
+}
+
+// maxTurn is how many node executions teff gives a turn (teff format,
+// conversation turns).
+const maxTurn = 80
+
+// turnForeign is a turn of a conversation of teff's, in its format.
+func (s *Service) turnForeign(ctx context.Context, a *attachment, k stores.Key, r TurnRequest) (Reply, error) {
+	if r.Question != "" {
+		return Reply{}, Problem{Code: codeUsage, Message: "a run of teff's asks one thing at a time: no question is to be named", Run: k.Run}
+	}
+	w := s.workflow()
+	if w.err != nil {
+		return Reply{}, w.err
+	}
+	if w.unsupported != nil {
+		return Reply{}, foreignProblem(k, w.unsupported)
+	}
+	rows := rowsOf(a, k.Owner)
+	c := teff.Conversation{Runner: teff.Runner{Workflow: w.Workflow, Store: rows, MaxIterations: maxTurn, Now: s.o.Clock}}
+	res, err := c.Turn(ctx, k.Run, r.Message)
+	if err != nil {
+		problem := foreignProblem(k, err)
+		if rows.writes > 0 {
+			return Reply{}, &acceptedError{what: "the message is given", err: problem}
+		}
+		return Reply{}, problem
+	}
+	reply := Reply{Run: k.Run, Waiting: res.Waiting, Prompt: res.Prompt, Key: res.Key, Status: string(stores.StatusPaused), Reply: res.Reply}
+	if res.Waiting {
+		reply.Open = []Waiting{{Type: WaitInterrupt, Key: res.Key, Prompt: res.Prompt}}
+	} else {
+		reply.Status, reply.Reply = string(stores.StatusDone), res.Text()
 	}
 	return out(s, reply, false), nil
 }

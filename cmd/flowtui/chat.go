@@ -61,15 +61,20 @@ func (c chat) talk(ctx context.Context, args []string, use func(context.Context,
 	if err := creatable(targets[0].location); err != nil {
 		return err
 	}
-	file, err := c.flowFile(targets, args[1])
-	if err != nil {
-		return err
+	if c.global.flow == "" {
+		c.global.flow = args[1] // of a run of teff's, whose workflow is read when the store is known
 	}
 	s, err := c.attachTargets(ctx, true, targets)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	file := &flowfile.File{Name: args[1]}
+	if !s.Stores()[0].Foreign {
+		if file, err = c.flowFile(targets, args[1]); err != nil {
+			return err
+		}
+	}
 	if s.owner == stores.AnyOwner {
 		return usagef("a session has one owner, not --owner %s", s.owner)
 	}
