@@ -51,7 +51,7 @@ Exit codes: 0 done or clean, 1 failed, 2 usage, 3 not found, 4 conflict,
 		newApproveCommand(a), newDenyCommand(a), newAnswerCommand(a), newResolveCommand(a),
 		newRecoverCommand(a), newRecoverAllCommand(a), newRunCommand(a), newChatCommand(a), newWorkerCommand(a), newDemoCommand(a),
 		newPruneCommand(a), newDeleteCommand(a), newDoctorCommand(a),
-		newExportCommand(a), newImportCommand(a),
+		newExportCommand(a), newImportCommand(a), newLintCommand(a), newGraphCommand(a),
 	)
 	return root
 }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowtui/flowtui/viewer/draw"
+)
+
+func newGraphCommand(a *app) *cobra.Command {
+	var dialect, format string
+	cmd := &cobra.Command{
+		Use:   "graph FLOW",
+		Short: "Draw a flow file: as text, as a Mermaid flowchart or as an SVG picture",
+		Long: `Draw the steps of a flow file, one of our own or a workflow document of teff, and what
+leads from one to another. A workflow that cannot be run here is drawn as well.`,
+		Args: arguments("FLOW"),
+		RunE: func(_ *cobra.Command, args []string) error { return a.graph(args[0], dialect, format) },
+	}
+	addDialect(cmd, &dialect)
+	cmd.Flags().StringVar(&format, "format", "text", "`FORMAT` of the drawing: text, mermaid or svg")
+	return cmd
+}
+
+// drawings are the formats.
+var drawings = map[string]func(draw.Graph) string{"text": draw.Text, "mermaid": draw.Mermaid, "svg": draw.SVG}
+
+// drawing is the JSON of `flowtui graph`.
+type drawing struct {
+	File    string `json:"file"`
+	Dialect string `json:"dialect"`
+	Format  string `json:"format"`
+	Text    string `json:"text"`
+}
+
+func (a *app) graph(file, dialect, format string) error {
+	render := drawings[format]
+	if render == nil {
+		return usagef("--format is text, mermaid or svg, not %q", format)
+	}
+	r, err := a.readFlow(file, dialect)
+	if err != nil {
+		return err
+	}
+	if r.graph == nil {
+		lines := make([]string, len(r.Problems))
+		for i, p := range r.Problems {
+			lines[i] = p.String()
+		}
+		return problem("failed", "see flowtui lint", "the flow cannot be drawn\n%s", strings.Join(lines, "\n"))
+	}
+	if !r.OK {
+		a.warnf("the workflow cannot be run here: flowtui lint %s says why", quote(file))
+	}
+	if r.graph.Title == "" {
+		r.graph.Title = file
+	}
+	text := render(*r.graph)
+	return a.result(drawing{file, r.Dialect, format, text}, func(w io.Writer) { _, _ = io.WriteString(w, text) })
+}

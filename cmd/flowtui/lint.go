@@ -1,0 +1,201 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowtui/flowtui/engine/flowfile"
+	"github.com/flowtui/flowtui/engine/teff"
+	"github.com/flowtui/flowtui/engine/teff/document"
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/viewer/draw"
+)
+
+// The dialects of flow files.
+const (
+	dialectAuto = "auto"
+	dialectFlow = "flow" // our own
+	dialectTeff = "teff"
+)
+
+// flowProblem is one thing wrong with a flow file; the JSON of `flowtui lint`.
+type flowProblem struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"` // from 1, 0: the file as a whole
+	Column int    `json:"column"`
+	Node   string `json:"node"`
+	Reason string `json:"reason"`
+}
+
+// lintReport is what was found in one file.
+type lintReport struct {
+	File     string        `json:"file"`
+	Dialect  string        `json:"dialect"`
+	OK       bool          `json:"ok"`
+	Problems []flowProblem `json:"problems"`
+
+	graph *draw.Graph // nil when it cannot be drawn
+}
+
+func newLintCommand(a *app) *cobra.Command {
+	var dialect string
+	cmd := &cobra.Command{
+		Use:   "lint FLOW...",
+		Short: "Check flow files and list everything that is wrong with them",
+		Long: `Check flow files, those of our own or workflow documents of teff, and list everything
+that is wrong or cannot be run here, each as FILE:LINE: NODE: REASON. The exit code is
+2 when there is anything.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("flowtui lint needs FLOW")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.lint(args, dialect) },
+	}
+	addDialect(cmd, &dialect)
+	return cmd
+}
+
+func addDialect(cmd *cobra.Command, dialect *string) {
+	cmd.Flags().StringVar(dialect, "dialect", dialectAuto, "`DIALECT` of the file: flow (our own), teff, or auto, by what it holds")
+}
+
+func (a *app) lint(files []string, dialect string) error {
+	var reports []lintReport
+	wrong := false
+	for _, file := range files {
+		r, err := a.readFlow(file, dialect)
+		if err != nil {
+			return err
+		}
+		reports = append(reports, r)
+		wrong = wrong || !r.OK
+	}
+	err := a.result(reports, func(w io.Writer) {
+		for _, r := range reports {
+			for _, p := range r.Problems {
+				fmt.Fprintln(w, p)
+			}
+			if r.OK {
+				fmt.Fprintf(w, "%s: nothing is wrong\n", viewer.Scrub(r.File))
+			}
+		}
+	})
+	if err == nil && wrong {
+		return exit(viewer.Problem{Code: "usage"}.Exit())
+	}
+	return err
+}
+
+// String is the line for a problem; no name in it can make another.
+func (p flowProblem) String() string {
+	line := viewer.Scrub(p.File)
+	if p.Line > 0 {
+		line += fmt.Sprintf(":%d", p.Line)
+	}
+	if p.Node != "" {
+		line += ": " + viewer.Scrub(p.Node)
+	}
+	return line + ": " + viewer.Scrub(p.Reason)
+}
+
+// readFlow reads a flow file of either dialect and says what is wrong with it.
+func (a *app) readFlow(file, dialect string) (lintReport, error) {
+	switch dialect {
+	case dialectFlow:
+		return a.readOwnFlow(file)
+	case dialectTeff:
+		return a.readTeffFlow(file)
+	case dialectAuto:
+	default:
+		return lintReport{}, usagef("--dialect is auto, flow or teff, not %q", dialect)
+	}
+	if document.Marked(file) {
+		return a.readTeffFlow(file)
+	}
+	own, err := a.readOwnFlow(file)
+	if err != nil || own.OK {
+		return own, err
+	}
+	if other, err := a.readTeffFlow(file); err == nil && other.OK {
+		return other, nil
+	}
+	return own, nil
+}
+
+func (a *app) readOwnFlow(file string) (lintReport, error) {
+	r := lintReport{File: file, Dialect: dialectFlow}
+	f, err := flowfile.Options{Models: a.openModel}.Load(file)
+	if err == nil {
+		g, err := draw.Flow(f.Flow)
+		r.OK, r.graph = err == nil, &g
+		return r, err
+	}
+	found := flowErrors(err)
+	if len(found) == 0 {
+		return r, unreadable(file, err)
+	}
+	for _, e := range found {
+		r.Problems = append(r.Problems, flowProblem{file, e.Line, e.Column, e.Node, e.Message})
+	}
+	return r, nil
+}
+
+// flowErrors are the problems that an error joins.
+func flowErrors(err error) []*flowfile.Error {
+	if e, ok := err.(*flowfile.Error); ok {
+		return []*flowfile.Error{e}
+	}
+	var all []*flowfile.Error
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			all = append(all, flowErrors(e)...)
+		}
+	}
+	return all
+}
+
+func (a *app) readTeffFlow(file string) (lintReport, error) {
+	r := lintReport{File: file, Dialect: dialectTeff}
+	w, err := document.Load(file, a.workflowEnv)
+	if w != nil {
+		g := draw.Workflow(w)
+		r.graph = &g
+	}
+	var problems []teff.Problem
+	if e, ok := errors.AsType[*document.Error](err); ok {
+		problems = e.Problems
+	} else if e, ok := errors.AsType[*teff.UnsupportedError](err); ok {
+		problems = e.Problems
+	} else if err != nil {
+		return r, unreadable(file, err)
+	}
+	for _, p := range problems {
+		at := p.Position
+		if at.File == "" {
+			at.File = file
+		}
+		r.Problems = append(r.Problems, flowProblem{at.File, at.Line, at.Column, p.Node, p.Reason})
+	}
+	slices.SortStableFunc(r.Problems, func(a, b flowProblem) int {
+		if a.File != b.File {
+			return 0 // those of a part stay where they are
+		}
+		return a.Line - b.Line
+	})
+	r.OK = len(problems) == 0
+	return r, nil
+}
+
+func unreadable(file string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return problem("not-found", "give the path of a flow file", "%v", err)
+	}
+	return fmt.Errorf("the flow file %s cannot be read: %w", file, err)
+}
