@@ -1,6 +1,7 @@
 package draw_test
 
 import (
+	"context"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/flowfile"
 	"github.com/flowtui/flowtui/engine/teff/document"
 	"github.com/flowtui/flowtui/viewer"
@@ -71,6 +73,22 @@ func TestFlowsOfOurOwn(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+}
+
+func TestWhatRunsInsideAContainerIsDrawn(t *testing.T) {
+	nothing := engine.NodeFunc(func(context.Context, engine.State) (engine.State, error) { return nil, nil })
+	inner := engine.NewFlow("inner").Step("a", nothing).Step("b", nothing)
+	g, err := draw.Flow(engine.NewFlow("outer").Step("first", nothing).Subflow("sub", engine.Subflow{Flow: inner}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "first  func\n  -> sub\nsub  subflow\n  inside:\n    a  func\n      -> b\n    b  func\n      end\n  end\n"
+	if got := draw.Text(g); !strings.HasSuffix(got, want) {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if _, err := draw.Flow(engine.NewFlow("empty")); err == nil {
+		t.Error("a flow without nodes was drawn")
 	}
 }
 

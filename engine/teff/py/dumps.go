@@ -13,7 +13,37 @@ import (
 // words. It is a TypeError for an [Opaque], a UnicodeEncodeError for a lone
 // surrogate, a RecursionError below about 990 levels and a ValueError for an
 // int of more than 4300 digits: a teff process cannot save such a value either.
-func Dumps(v Value) ([]byte, error) { return appendJSON(nil, v, 0) }
+func Dumps(v Value) ([]byte, error) {
+	text, err := appendJSON(nil, v, 0)
+	if err == nil && !utf8.Valid(text) {
+		err = noUTF8(string(text))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+// noUTF8 is the error of encoding a text with lone surrogates.
+func noUTF8(text string) error {
+	at, last, i := -1, -1, 0
+	first := rune(0)
+	for r := range runes(text) {
+		if isSurrogate(r) && at < 0 {
+			at, last, first = i, i, r
+		} else if isSurrogate(r) && last == i-1 {
+			last = i
+		}
+		i++
+	}
+	switch {
+	case at < 0:
+		return fmt.Errorf("py: a string that is not UTF-8")
+	case at == last:
+		return Errorf("UnicodeEncodeError", "'utf-8' codec can't encode character '%s' in position %d: surrogates not allowed", escape(first), at)
+	}
+	return Errorf("UnicodeEncodeError", "'utf-8' codec can't encode characters in position %d-%d: surrogates not allowed", at, last)
+}
 
 func appendJSON(b []byte, v Value, depth int) ([]byte, error) {
 	switch v := v.(type) {
@@ -29,7 +59,7 @@ func appendJSON(b []byte, v Value, depth int) ([]byte, error) {
 	case float64:
 		return append(b, jsonFloat(v)...), nil
 	case string:
-		return appendJSONString(b, v)
+		return appendJSONString(b, v), nil
 	case *List, *Dict:
 		if depth >= maxDepth {
 			return nil, Errorf("RecursionError", "maximum recursion depth exceeded while encoding a JSON object")
@@ -65,10 +95,7 @@ func appendJSONDict(b []byte, d *Dict, depth int) ([]byte, error) {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		if b, err = appendJSONString(b, k); err != nil {
-			return nil, err
-		}
-		b = append(b, ": "...)
+		b = append(appendJSONString(b, k), ": "...)
 		if b, err = appendJSON(b, d.values[i], depth); err != nil {
 			return nil, err
 		}
@@ -100,14 +127,7 @@ func intText(n *big.Int) (string, error) {
 
 const hexDigits = "0123456789abcdef"
 
-func appendJSONString(b []byte, s string) ([]byte, error) {
-	if !utf8.ValidString(s) {
-		i, r := loneSurrogate(s)
-		if i < 0 {
-			return nil, fmt.Errorf("py: a string that is not UTF-8: %q", s)
-		}
-		return nil, Errorf("UnicodeEncodeError", "'utf-8' codec can't encode character '%s' in position %d: surrogates not allowed", escape(r), i)
-	}
+func appendJSONString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := range len(s) {
 		switch c := s[i]; c {
@@ -132,5 +152,5 @@ func appendJSONString(b []byte, s string) ([]byte, error) {
 			b = append(b, c)
 		}
 	}
-	return append(b, '"'), nil
+	return append(b, '"')
 }

@@ -2,6 +2,7 @@ package py
 
 import (
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowtui/flowtui/fixtures/teff"
 )
 
 // fixture reads a file of the recorded data.
@@ -154,8 +157,11 @@ func TestJSONLimits(t *testing.T) {
 	if _, err := Loads([]byte(long + "7")); failure(err) != "ValueError" {
 		t.Errorf("4301 digits: %v", err)
 	}
-	if _, err := Dumps(load(t, `["a\ud800"]`)); failure(err) != "UnicodeEncodeError" {
-		t.Errorf("a lone surrogate: %v", err)
+	for text, where := range map[string]string{`["é", "a\ud800"]`: "character '\\ud800' in position 8", `{"\udc00\udc01": 1}`: "characters in position 2-3"} {
+		want := "UnicodeEncodeError: 'utf-8' codec can't encode " + where + ": surrogates not allowed"
+		if _, err := Dumps(load(t, text)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
 	}
 	if _, err := Dumps(Opaque{Type: "date"}); failure(err) != "TypeError" {
 		t.Errorf("a date: %v", err)
@@ -307,4 +313,33 @@ func FuzzLoads(f *testing.F) {
 			t.Fatalf("%s became %s (%v)", once, twice, err)
 		}
 	})
+}
+
+func TestEveryRecordedRowIsWrittenAsItWasRead(t *testing.T) {
+	dir := t.TempDir()
+	if err := teff.WriteFiles("main", dir); err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".json" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		v, err := Loads(text)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if got, err := Dumps(v); err != nil || string(got) != string(text) {
+			t.Errorf("%s: %v", path, err)
+		}
+		rows++
+		return nil
+	})
+	if err != nil || rows < 60 {
+		t.Error(rows, err)
+	}
 }

@@ -291,7 +291,7 @@ func (d *decoder) escape(begin int) (rune, error) {
 }
 
 func (d *decoder) hex(at int) (rune, bool) {
-	if at+4 > len(d.text) {
+	if at+4 >= len(d.text) { // a quote must follow, too
 		return 0, false
 	}
 	var r rune

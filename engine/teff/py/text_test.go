@@ -141,3 +141,22 @@ func FuzzFormatMap(f *testing.F) {
 		}
 	})
 }
+
+func FuzzNumbers(f *testing.F) {
+	for _, s := range []string{" +1_000 ", "٣.5e-2", "-inf", "nAn", "0x1p4", "1e999", "--1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		n, err := ParseInt(s)
+		x, errFloat := ParseFloat(s)
+		if errFloat != nil && failure(errFloat) != "ValueError" || err != nil && failure(err) != "ValueError" {
+			t.Fatal(err, errFloat)
+		}
+		if err != nil {
+			return
+		}
+		if y, err := Float(n); errFloat != nil || err == nil && x != y {
+			t.Fatalf("int(%q) is %s, float(%q) is %s (%v)", s, Str(n), s, Str(x), errFloat)
+		}
+	})
+}

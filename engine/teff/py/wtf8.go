@@ -45,19 +45,3 @@ func Len(s string) int {
 	}
 	return n
 }
-
-// loneSurrogate is the position of the first lone surrogate in code points,
-// and the surrogate, or -1.
-func loneSurrogate(s string) (int, rune) {
-	if utf8.ValidString(s) {
-		return -1, 0
-	}
-	i := 0
-	for r := range runes(s) {
-		if isSurrogate(r) {
-			return i, r
-		}
-		i++
-	}
-	return -1, 0
-}
