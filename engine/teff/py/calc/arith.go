@@ -196,7 +196,7 @@ func floorDivide(a, b py.Value) (py.Value, error) {
 
 func modulo(a, b py.Value) (py.Value, error) {
 	if isText(a) {
-		return nil, unsupported("formatting with %")
+		return nil, unknown("formatting with %")
 	}
 	return operation{"%",
 		func(a, b *big.Int) (py.Value, error) {

@@ -18,7 +18,7 @@ var keywords = func() map[string]bool {
 // primary is an atom with its calls, subscripts and attributes.
 func (p *parser) primary() (node, error) {
 	if p.is("await") {
-		return nil, unsupported("Await(...)")
+		return nil, unknown("await")
 	}
 	n, err := p.atom()
 	for depth := 0; err == nil; depth++ {
@@ -83,7 +83,7 @@ func (p *parser) atom() (node, error) {
 
 func (p *parser) parenthesised() (node, error) {
 	if p.is("yield") {
-		return nil, unsupported("Yield(...)")
+		return nil, unknown("yield")
 	}
 	list, comma, err := p.list(")")
 	if err != nil {
@@ -154,7 +154,7 @@ func (p *parser) element() (node, error) {
 
 func (p *parser) noComprehension() error {
 	if p.is("for", "async") {
-		return unsupported("a comprehension")
+		return unknown("a comprehension")
 	}
 	return nil
 }

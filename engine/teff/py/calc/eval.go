@@ -7,14 +7,23 @@ import (
 	"github.com/flowtui/flowtui/engine/teff/py"
 )
 
-func unsupported(what string) error { return py.Errorf("ValueError", "unsupported: %s", what) }
+// notImplemented is the class of what Python can do and is not done here.
+const notImplemented = "NotImplementedError"
+
+func unknown(what string) error {
+	return py.Errorf(notImplemented, "the bundled calculator does not know %s", what)
+}
+
+// unsupported is how the tool refuses what Python can parse.
+func unsupported(n node) error { return py.Errorf("ValueError", "unsupported: %s", n.dump()) }
 
 // Eval is the calculator tool's answer: str() of the value of a Python
 // expression. Its errors are [py.Error]s of the classes that Python and the
 // tool raise: SyntaxError, IndentationError, ValueError and KeyError for what
-// the tool does not know, ZeroDivisionError, OverflowError, TypeError. A power
-// whose result would have more than about a million digits is a MemoryError:
-// Python would work on it for hours.
+// the tool does not know, ZeroDivisionError, OverflowError, TypeError. Two classes
+// are limits of this package and not Python's answer: MemoryError for a result
+// of more than about a million digits, on which Python would work for hours, and
+// NotImplementedError for what Python can do and is not known here.
 func Eval(expression string) (string, error) {
 	n, err := parse(expression)
 	if err != nil {
@@ -70,7 +79,7 @@ func eval(n node, depth int) (py.Value, error) {
 		}
 		return apply(left, right)
 	}
-	return nil, unsupported(n.dump())
+	return nil, unsupported(n)
 }
 
 // repr is repr() of a value of the calculator.

@@ -57,10 +57,11 @@ type parser struct {
 	depth  int
 }
 
-// maxDepth is about how deep Python's recursion reaches in an expression.
-const maxDepth = 950
+// maxDepth is how deep an expression may nest: Python's recursion reaches
+// further, but how far depends on where the tool is called.
+const maxDepth = 800
 
-var errDepth = py.Errorf("RecursionError", "maximum recursion depth exceeded")
+var errDepth = unknown("more than 800 levels")
 
 // parse is ast.parse(source, mode="eval").body.
 func parse(source string) (node, error) {
@@ -70,7 +71,7 @@ func parse(source string) (node, error) {
 	}
 	p := &parser{tokens: tokens, broken: broken}
 	n, err := p.expressions()
-	if e, ok := err.(*py.Error); broken != nil && (err == nil && p.peek().kind == end || ok && e.Type == "ValueError") {
+	if e, ok := err.(*py.Error); broken != nil && (err == nil && p.peek().kind == end || ok && e.Type == notImplemented) {
 		return nil, broken
 	}
 	if err == nil && p.peek().kind != end {
@@ -204,7 +205,7 @@ func (p *parser) lambda() error {
 	if _, err := p.expression(); err != nil {
 		return err
 	}
-	return unsupported("Lambda(...)")
+	return unknown("lambda")
 }
 
 func (p *parser) or() (node, error)  { return p.boolean("or", "Or", p.and) }

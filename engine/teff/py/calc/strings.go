@@ -22,7 +22,7 @@ func (p *parser) strings() (node, error) {
 		p.at++
 		marks := strings.ToLower(prefix(t.text))
 		if strings.Contains(marks, "f") {
-			return nil, unsupported("JoinedStr(...)")
+			return nil, unknown("an f-string")
 		}
 		if strings.Contains(marks, "b") != isBytes {
 			return nil, syntaxError(t.line, "cannot mix bytes and nonbytes literals")
@@ -90,7 +90,7 @@ func unescape(s string, isBytes bool, line int) (string, error) {
 			}
 			i--
 		case c == 'N' && !isBytes:
-			return "", unsupported(`a character by its name, \N`)
+			return "", unknown(`a character by its name, \N`)
 		default: // an unknown escape is itself
 			out = append(out, '\\', c)
 			continue
