@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,11 +44,7 @@ func (a *app) graph(file, dialect, format string) error {
 		return err
 	}
 	if r.graph == nil {
-		lines := make([]string, len(r.Problems))
-		for i, p := range r.Problems {
-			lines[i] = p.String()
-		}
-		return problem("failed", "see flowtui lint", "the flow cannot be drawn\n%s", strings.Join(lines, "\n"))
+		return problem("failed", "flowtui lint "+quote(file)+" lists everything that is wrong", "the flow cannot be drawn: %s", r.Problems[0])
 	}
 	if !r.OK {
 		a.warnf("the workflow cannot be run here: flowtui lint %s says why", quote(file))
