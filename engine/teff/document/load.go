@@ -19,7 +19,7 @@ import (
 // stands in the way; the workflow is then given as well, so that it can be
 // shown, unless some of its nodes are not known here.
 func Load(file string, lookup func(string) (string, bool)) (*teff.Workflow, error) {
-	l := &loader{lookup: lookup, places: map[py.Value]place{}, shared: map[py.Value]bool{}}
+	l := &loader{lookup: lookup, places: map[py.Value]place{}, shared: map[py.Value]bool{}, otherKeys: map[*py.Dict]bool{}}
 	doc, err := l.open(filepath.Clean(file))
 	if err != nil {
 		return nil, err

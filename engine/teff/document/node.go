@@ -100,6 +100,11 @@ func (l *loader) compile(n *teff.Node, typ py.Value) error {
 	case n.Type == "" || !slices.Contains(nodeTypes, n.Type):
 		return failNode(n.Position, n.ID, config, "unknown node type: %s", py.Str(typ))
 	}
+	for key, v := range c.All() {
+		if !slices.Contains([]string{"graph", "branches", "body", "processor"}, key) { // their steps are looked at on their own
+			l.refuseOdd(n.Position, v, n.ID, key)
+		}
+	}
 	switch n.Type {
 	case "subflow":
 		return l.subflow(n)

@@ -225,6 +225,27 @@ edges: [{from: model, to: call}]
 	}
 }
 
+func TestWhatARunCannotKeepIsRefused(t *testing.T) {
+	_, said, err := load(t, "wf.yaml", `x: {1: a}
+state: {initial: {m: {yes: 1}}}
+steps:
+  - {id: c, type: command, config: {update: {l: [{2: b}]}}}
+  - {id: t, type: transform, config: {action: value, value: !!set {a, b}, output_key: k}}
+  - id: s
+    type: subflow
+    config: {input_map: {on: x}, graph: {steps: [{id: i, type: gate, config: {"1": fine}}]}}
+`)
+	var e *teff.UnsupportedError
+	if !errors.As(err, &e) || len(e.Problems) != 4 {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"wf.yaml:2: state.initial has a key", "wf.yaml:4: c: update has a key", "wf.yaml:5: t: value holds a set", "wf.yaml:8: s: input_map has a key"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%s\nis not told in\n%s", want, said)
+		}
+	}
+}
+
 func TestDocumentsThatAreRefused(t *testing.T) {
 	for _, c := range []struct{ class, said, text string }{
 		{"ConfigError", "wf.yaml:3: edges[0].to: unknown step 'gone'", "steps: [{id: a, type: gate}]\nedges:\n - {from: a, to: gone}\n"},

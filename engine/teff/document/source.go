@@ -22,6 +22,7 @@ type loader struct {
 	lookup      func(string) (string, bool)
 	places      map[py.Value]place // of dicts and lists
 	shared      map[py.Value]bool  // lists that stand in several places by an alias
+	otherKeys   map[*py.Dict]bool  // mappings with keys that are no texts
 	values      int                // read so far
 	including   []string           // files that are being read
 	unsupported []teff.Problem
@@ -169,6 +170,7 @@ func (l *loader) unshare(v py.Value, c *yaml11.Constructor, file string, first m
 	case *py.Dict:
 		d := new(py.Dict)
 		l.places[d] = place{file, c.Node(v)}
+		l.otherKeys[d] = c.OtherKeys(v)
 		for key, item := range v.All() {
 			item, err := l.unshare(item, c, file, first, depth+1)
 			if err != nil {
@@ -179,6 +181,29 @@ func (l *loader) unshare(v py.Value, c *yaml11.Constructor, file string, first m
 		return d, nil
 	}
 	return v, nil
+}
+
+// refuseOdd refuses what a run cannot keep as it is: mappings with keys that are
+// no texts, which are under other keys once the run was read from a store, and
+// sets, whose order is another one in every process.
+func (l *loader) refuseOdd(at teff.Position, v py.Value, node, what string) {
+	switch v := v.(type) {
+	case py.Opaque:
+		if v.Type == "set" {
+			l.refuse(at, node, "%s holds a set, which has no order", what)
+		}
+	case *py.List:
+		for _, item := range v.Items {
+			l.refuseOdd(l.at(v), item, node, what)
+		}
+	case *py.Dict:
+		if l.otherKeys[v] {
+			l.refuse(l.at(v), node, "%s has a key that is no text (such as 1, or yes without quotes): a run loses it when it is read from a store", what)
+		}
+		for _, item := range v.All() {
+			l.refuseOdd(l.at(v), item, node, what)
+		}
+	}
 }
 
 // refuseShared refuses lists that an alias repeats where runs extend lists in

@@ -21,6 +21,7 @@ func (l *loader) state(doc *py.Dict) (*py.Dict, teff.Reducers, error) {
 		}
 	}
 	l.refuseShared(initial, "", "state.initial")
+	l.refuseOdd(l.at(initial), initial, "", "state.initial")
 	schema := new(py.Dict)
 	if v, has := block.Get("schema"); has {
 		if schema, ok = v.(*py.Dict); !ok {

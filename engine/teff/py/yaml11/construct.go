@@ -14,12 +14,13 @@ import (
 type Constructor struct {
 	done   map[*Node]py.Value
 	nodes  map[py.Value]*Node
+	others map[*py.Dict]bool
 	merged int // pairs that merge keys have given
 }
 
 // NewConstructor is ready for the nodes of one document.
 func NewConstructor() *Constructor {
-	return &Constructor{done: map[*Node]py.Value{}, nodes: map[py.Value]*Node{}}
+	return &Constructor{done: map[*Node]py.Value{}, nodes: map[py.Value]*Node{}, others: map[*py.Dict]bool{}}
 }
 
 // Node is the node of a list or dict that Value has given, nil of any other.
@@ -49,6 +50,10 @@ func (c *Constructor) Value(n *Node) (py.Value, error) {
 	}
 	return v, nil
 }
+
+// OtherKeys reports whether a mapping had keys that are no texts: in Python they
+// are other keys than the texts that JSON makes of them.
+func (c *Constructor) OtherKeys(d *py.Dict) bool { return c.others[d] }
 
 func problem(n *Node, format string, args ...any) error {
 	e := py.Errorf("", format, args...)
@@ -216,6 +221,9 @@ func (c *Constructor) mapping(n *Node) (py.Value, error) {
 			return nil, err
 		}
 		d.Set(name, v)
+		if _, isText := key.(string); !isText {
+			c.others[d] = true
+		}
 	}
 	return d, nil
 }
