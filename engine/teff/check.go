@@ -191,8 +191,8 @@ func (c *checker) subflow(n *Node, path string) {
 			}
 		}
 	}
-	if n.Config.GetOr("max_iterations", nil) == int64(0) {
-		c.problem(n, path, "max_iterations is 0, which may mean none or no node at all")
+	if most, ok := n.Config.GetOr("max_iterations", nil).(int64); ok && most <= 0 {
+		c.problem(n, path, "max_iterations is %d, which may mean none or no node at all", most)
 	}
 	if n.Graph == nil {
 		c.problem(n, path, "it has no graph")

@@ -61,6 +61,8 @@ func (l *level) begin(ctx context.Context, initial *py.Dict) (cursor, error) {
 		return cursor{}, &Interrupt{Key: pause.Key, Prompt: pause.Prompt, NodeID: pause.NodeID, CheckpointID: l.id}
 	case l.unsure:
 		return cursor{}, inexact("run %s waits inside a run that is new, and the format does not say whether the answer is for it", l.id)
+	case pause.NestedCheckpointID != nil && pause.NodeID == "":
+		return cursor{}, inexact("the pause of run %s is inside a subflow and does not say which", l.id)
 	case pause.NestedCheckpointID != nil:
 		at.next, at.inside = &pause.NodeID, true
 		return at, nil

@@ -23,6 +23,7 @@ func TestWhatCannotBeExactIsRefusedBeforeAnythingIsSaved(t *testing.T) {
 		{"input_map", `"type": "subflow", "config": {"input_map": {"a": "l"}, "graph": {"steps": [
 			{"id": "p", "type": "parallel", "config": {"branches": [{"type": "command", "config": {"update": {"l": ["x"]}}}]}}]}}`, `{"l": "append"}`, "append reducer"},
 		{"empty map", `"type": "subflow", "config": {"output_map": {}, "graph": {}}`, `{}`, "output_map is empty"},
+		{"no iterations", `"type": "subflow", "config": {"max_iterations": 0, "graph": {}}`, `{}`, "max_iterations is 0"},
 		{"collect", `"type": "map", "config": {"input_keys": ["l"], "processor": {"type": "tool_call", "config": {"tool": "calculator"}}}`, `{}`, "collected"},
 		{"null", `"type": "tool_call", "config": {"tool": "calculator", "args": {"expression": null}}`, `{}`, "null"},
 		{"pattern", `"type": "validate", "config": {"regex": "\\N{DIGIT ONE}"}`, `{}`, "\\N"},
