@@ -80,6 +80,9 @@ func dicts(v py.Value) []*py.Dict {
 }
 
 func dict(d *py.Dict, key string) *py.Dict {
+	if d == nil {
+		return nil
+	}
 	inner, _ := d.GetOr(key, nil).(*py.Dict)
 	return inner
 }
