@@ -24,11 +24,11 @@ func (d *database) read(ctx context.Context, f func(context.Context, *sql.DB) er
 
 // readNoting also says, in copied, why a copy had to be read instead.
 //
-// There are three ways. While nobody writes, an immutable handle takes no lock
-// and makes no side file, also where the file is in WAL mode; that nobody wrote
-// is checked afterwards. While somebody writes with a rollback journal, as teff
-// does, a plain read-only handle shares SQLite's locks. What would need a
-// change first (a transaction that was cut off, a write-ahead log) is copied.
+// There are three ways. With a rollback journal, as teff has it, a plain
+// read-only handle shares SQLite's locks and makes no side file. In WAL mode,
+// while there is no log, an immutable handle makes none either; that nobody
+// wrote is checked afterwards. What would need a change first (a transaction
+// that was cut off, a write-ahead log) is copied.
 func (d *database) readNoting(ctx context.Context, copied *string, f func(context.Context, *sql.DB) error) error {
 	const tries = 5
 	for try := 0; ; try++ {
@@ -45,18 +45,22 @@ func (d *database) readNoting(ctx context.Context, copied *string, f func(contex
 			return fmt.Errorf("%w: looked for the table checkpoints of teff, found an empty file", stores.ErrNotStore)
 		}
 		*copied = ""
+		wal, err := d.inWALMode(before)
+		if err != nil {
+			return err
+		}
 		switch {
 		case before.wal.size > 0:
 			*copied = "it is in WAL mode and changes are not in the main file yet, so a copy is read; close what has it open, or set journal_mode to delete as teff does"
 			err = d.onCopy(ctx, before, f)
-		case before.journal.size > 0 || !before.settled() && try >= tries:
+		case !wal:
 			err = onHandle(ctx, d.file, url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}, f)
 			if code(err) == lib.SQLITE_READONLY_ROLLBACK {
 				*copied = fmt.Sprintf("a process was killed inside a transaction and left %s-journal; that is undone in a copy, which is what you see. "+
 					"teff undoes it in the file when it opens it; never delete the journal", filepath.Base(d.file))
 				err = d.onCopy(ctx, before, f)
 			}
-		case !before.settled():
+		case !before.settled() && try < tries:
 			pause(ctx, settling)
 			continue
 		default:
@@ -70,6 +74,30 @@ func (d *database) readNoting(ctx context.Context, copied *string, f func(contex
 		}
 		return explain(err)
 	}
+}
+
+// inWALMode looks at the file's header. The handle for that stays open: closing
+// it would drop the locks that SQLite holds on the file in this process.
+func (d *database) inWALMode(now sighting) (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.header != nil {
+		if info, err := d.header.Stat(); err != nil || !os.SameFile(info, now.db.info) {
+			d.header.Close()
+			d.header = nil
+		}
+	}
+	if d.header == nil {
+		var err error
+		if d.header, err = os.Open(d.file); err != nil {
+			return false, err
+		}
+	}
+	var versions [2]byte // of the format, for writing and for reading
+	if _, err := d.header.ReadAt(versions[:], 18); err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	return versions[0] == 2 || versions[1] == 2, nil
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -21,6 +23,9 @@ import (
 type database struct {
 	file    string
 	history bool
+
+	mu     sync.Mutex
+	header *os.File // see inWALMode
 }
 
 // historical is a database with a history table.
@@ -43,9 +48,11 @@ func openSQLite(ctx context.Context, path string) (backend, error) {
 		t, err = inspect(ctx, db)
 		return err
 	}); err != nil {
+		_ = d.close()
 		return nil, err
 	}
 	if why := t.strange(); why != "" {
+		_ = d.close()
 		return nil, fmt.Errorf("%w: looked for the table checkpoints of teff, found %s", stores.ErrNotStore, why)
 	}
 	if d.history = t.history; d.history {
@@ -67,8 +74,19 @@ func sniffSQLite(ctx context.Context, path string) (bool, string, error) {
 	return false, "", err
 }
 
-func (d *database) location() string             { return d.file }
-func (d *database) close() error                 { return nil }
+func (d *database) location() string { return d.file }
+
+func (d *database) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.header == nil {
+		return nil
+	}
+	err := d.header.Close()
+	d.header = nil
+	return err
+}
+
 func (d *database) name(k stores.Key) stores.Key { return k }
 
 func (d *database) info(ctx context.Context) (stores.Info, error) {
