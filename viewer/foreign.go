@@ -130,6 +130,20 @@ func (s *Service) inspectForeign(ctx context.Context, a *attachment, k stores.Ke
 	return c, nil
 }
 
+// showForeign adds what only foreign runs have.
+func (s *Service) showForeign(ctx context.Context, g glimpse, d *Detail) (err error) {
+	if g.foreign == nil {
+		return nil
+	}
+	nodesBetween(d.History)
+	d.Nested, err = s.nested(ctx, g.at, g.head.Key, g.foreign.Children)
+	g.at.mu.Lock()
+	format := g.at.info.Format
+	g.at.mu.Unlock()
+	d.Notes = notesOn(d.Row, d.Nested, d.History, format)
+	return err
+}
+
 // nested are the rows of the runs below one, for showing them under it.
 func (s *Service) nested(ctx context.Context, a *attachment, k stores.Key, children []string) ([]Row, error) {
 	var rows []Row
@@ -144,6 +158,16 @@ func (s *Service) nested(ctx context.Context, a *attachment, k stores.Key, child
 		rows = append(rows, s.row(g))
 	}
 	return rows, nil
+}
+
+// nodesBetween tells which node ran to reach each step: a row names the node
+// that is run next, and every iteration is one node.
+func nodesBetween(history []HistoryStep) {
+	for i := 1; i < len(history); i++ {
+		if before := history[i-1]; before.Step == history[i].Step-1 && len(before.At) == 1 {
+			history[i].Nodes = []NodeRun{{Node: before.At[0]}}
+		}
+	}
 }
 
 // notesOn are what a reader of the run's rows has to know of the format, one

@@ -67,28 +67,14 @@ func (s *Service) Show(ctx context.Context, ref Ref) (Detail, error) {
 	if known {
 		d.Flow = graphOf(t, g.body.At, newest.Visits)
 	}
-	if g.foreign != nil {
-		if err := s.foreignDetail(ctx, a, h.Key, g, &d); err != nil {
-			return Detail{}, err
-		}
+	if err := s.showForeign(ctx, g, &d); err != nil {
+		return Detail{}, err
 	}
 	d.Talks = talks(h.Kind, t, newest.State)
 	if d.Expires, err = expiry(ctx, a, k); err != nil {
 		return Detail{}, s.absent(ctx, a, k, err)
 	}
 	return out(s, d, false), nil
-}
-
-// foreignDetail adds what a run of another format has besides.
-func (s *Service) foreignDetail(ctx context.Context, a *attachment, k stores.Key, g glimpse, d *Detail) (err error) {
-	if d.Nested, err = s.nested(ctx, a, k, g.foreign.Children); err != nil {
-		return err
-	}
-	a.mu.Lock()
-	format := a.info.Format
-	a.mu.Unlock()
-	d.Notes = notesOn(d.Row, d.Nested, d.History, format)
-	return nil
 }
 
 // expiry is when the store drops the run by itself, nil when it does not.

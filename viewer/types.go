@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/teff"
 )
 
 // Ref names one run for the Service. Its strings are exactly what the store
@@ -128,6 +129,9 @@ type Row struct {
 	Children []string  `json:"children,omitempty"` // nested runs below it, all levels
 	Unread   string    `json:"-"`                  // what of it could not be read, one sentence, "" for nothing
 }
+
+// Foreign reports a run of another program: it has no segments, calls or events.
+func (r Row) Foreign() bool { return r.Kind == teff.Kind }
 
 // NeedsYou reports whether a person has to look at the run.
 func (r Row) NeedsYou() bool {

@@ -32,12 +32,20 @@ func preview(s *shared, r viewer.Row, width int) []string {
 // identityLines names the run and says where it is; on one line when both fit.
 func identityLines(s *shared, r viewer.Row, width int) []string {
 	name := strings.Join(nonEmpty(r.Flow, foreignOwner(s, r), r.User, thread(r.Thread)), "  ")
-	place := fmt.Sprintf("step %d, segment %d, %s", r.Step, r.Segment, lease(s, r))
+	place := progressOf(r) + ", " + lease(s, r)
 	left := s.styles.Title.Render(widget.Plain(r.Run)) + "  " + widget.Plain(name)
 	if widget.Width(left)+widget.Width(place)+2 <= width {
 		return []string{widget.Ends(left, place, width, s.styles.Ellipsis)}
 	}
 	return []string{widget.Fit(left, width, s.styles.Ellipsis), widget.Fit(place, width, s.styles.Ellipsis)}
+}
+
+// progressOf is how far a run is saved. Foreign runs have no segments.
+func progressOf(r viewer.Row) string {
+	if r.Foreign() {
+		return fmt.Sprintf("iteration %d", r.Step)
+	}
+	return fmt.Sprintf("step %d, segment %d", r.Step, r.Segment)
 }
 
 func thread(t string) string { return prefixed("thread ", t) }

@@ -64,7 +64,7 @@ func (r *runScreen) badgeWords() string {
 // place is where the run is, and where the step cursor is.
 func (r *runScreen) place() string {
 	row := r.row()
-	text := fmt.Sprintf("step %d, segment %d", row.Step, row.Segment)
+	text := progressOf(row)
 	if r.step != latest {
 		text = r.styles.Tone(theme.Attention).Render(fmt.Sprintf("at step %d of %d", r.step, row.Step))
 	}

@@ -60,10 +60,18 @@ func (r *runs) cells(row viewer.Row) []widget.Cell {
 		{Text: row.Owner, Tone: rest},
 		{Text: row.Flow, Tone: rest},
 		{Text: at(row), Tone: rest},
-		{Text: fmt.Sprintf("%d%s%d", row.Step, r.styles.Dot, row.Segment), Tone: rest},
+		{Text: r.step(row), Tone: rest},
 		{Text: waitsFor(row), Tone: rest},
 		{Text: age(r.now(), row.Updated), Tone: rest},
 	}
+}
+
+// step is the step and, but for foreign runs, the segment.
+func (r *runs) step(row viewer.Row) string {
+	if row.Foreign() {
+		return fmt.Sprint(row.Step)
+	}
+	return fmt.Sprintf("%d%s%d", row.Step, r.styles.Dot, row.Segment)
 }
 
 // badges is the most urgent one with its word, the others as symbols.

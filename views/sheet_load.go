@@ -101,7 +101,7 @@ func (s *sheet) difference(now viewer.Plan) string {
 		parts = append(parts, "now "+now.Row.Status)
 	}
 	if old.Row.Step != now.Row.Step || old.Row.Segment != now.Row.Segment {
-		parts = append(parts, fmt.Sprintf("now at step %d, segment %d", now.Row.Step, now.Row.Segment))
+		parts = append(parts, "now at "+progressOf(now.Row))
 	}
 	if len(old.Review) != len(now.Review) {
 		parts = append(parts, fmt.Sprintf("%d open now", len(now.Review)))

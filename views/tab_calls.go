@@ -178,6 +178,9 @@ func (t *callsTab) hints() []keymap.Hint {
 
 func (t *callsTab) view(width, height int) []string {
 	if len(t.table.Rows()) == 0 {
+		if t.r.row().Foreign() {
+			return []string{"", "  This format has no call log."}
+		}
 		return []string{"", "  No call was made."}
 	}
 	if t.opened != nil {

@@ -128,6 +128,9 @@ func (e *eventsTab) hints() []keymap.Hint {
 
 func (e *eventsTab) view(width, height int) []string {
 	if len(e.all) == 0 {
+		if e.r.row().Foreign() {
+			return []string{"", "  This format has no events."}
+		}
 		return []string{"", "  No events are recorded."}
 	}
 	if e.opened {

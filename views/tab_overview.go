@@ -51,7 +51,7 @@ func (o *overviewTab) lines(width int) []string {
 	lines := labelled(o.r.shared, "Why", d.Why, width)
 	lines = append(lines, labelled(o.r.shared, "Next", d.Next, width)...)
 	for _, part := range [][]string{
-		o.findings(d, width), o.talk(width), o.waiting(d, width), o.failure(d, width), o.actions(width), o.facts(d, width),
+		o.findings(d, width), o.talk(width), o.waiting(d, width), o.failure(d, width), o.nested(d, width), o.actions(width), o.facts(d, width), o.notes(d, width),
 	} {
 		if len(part) > 0 && len(lines) > 0 {
 			lines = append(lines, "")
@@ -139,6 +139,32 @@ func (o *overviewTab) failure(d viewer.Detail, width int) []string {
 	return lines
 }
 
+// nested are the runs below a foreign one.
+func (o *overviewTab) nested(d viewer.Detail, width int) []string {
+	var lines []string
+	for i, n := range d.Nested {
+		label := ""
+		if i == 0 {
+			label = "Below"
+		}
+		text := fmt.Sprintf("%s: %s at %s, %s", n.Run, n.Native, at(n), progressOf(n))
+		lines = append(lines, labelled(o.r.shared, label, text, width)...)
+	}
+	if d.Parent != "" {
+		lines = append(lines, labelled(o.r.shared, "Above", d.Parent, width)...)
+	}
+	return lines
+}
+
+// notes are what one has to know of a foreign format.
+func (o *overviewTab) notes(d viewer.Detail, width int) []string {
+	var lines []string
+	for _, note := range d.Notes {
+		lines = append(lines, labelled(o.r.shared, "Note", note, width)...)
+	}
+	return lines
+}
+
 // actions are the keys of what can be done, and greyed what cannot, with the
 // reason.
 func (o *overviewTab) actions(width int) []string {
@@ -178,7 +204,10 @@ func titles(row viewer.Row, k actionKey) []string {
 
 // facts is who the run is and where it stands.
 func (o *overviewTab) facts(d viewer.Detail, width int) []string {
-	place := fmt.Sprintf("%s, step %d, segment %d, status %s", at(d.Row), d.Row.Step, d.Row.Segment, d.Status)
+	place := fmt.Sprintf("%s, %s, status %s", at(d.Row), progressOf(d.Row), d.Status)
+	if d.Foreign() {
+		place += " (" + d.Native + ")"
+	}
 	who := []string{prefixed("owner ", d.Owner), prefixed("user ", cmp.Or(d.Identity.User, d.User)),
 		thread(cmp.Or(d.Identity.Thread, d.Thread)), prefixed("principal ", d.Identity.Principal)}
 	flow := strings.Join(nonEmpty(d.Row.Flow, prefixed("kind ", d.Kind), prefixed("digest ", d.Digest)), ", ")

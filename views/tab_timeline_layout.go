@@ -143,7 +143,9 @@ func (b *timelineBuilder) saved(i int) {
 		point.name = cmp.Or(h.Status, "saved")
 	}
 	if h.Status == "paused" && point.note == "" {
-		point.note = strings.TrimSpace("paused at " + strings.Join(h.At, ", "))
+		if point.note = "paused"; len(h.At) > 0 {
+			point.note += " at " + strings.Join(h.At, ", ")
+		}
 	}
 	if len(h.Nodes) == 0 {
 		point.calls = calls

@@ -89,7 +89,7 @@ func (a *app) detail(w io.Writer, d viewer.Detail) {
 		}
 	}
 	t.add("updated", when(d.Updated)+ago(a.now(), d.Updated))
-	if d.Native == "" { // a format of our own has leases
+	if !d.Foreign() { // a format of our own has leases
 		t.add("lease", lease(d.Lease))
 	}
 	if d.Expires != nil {
@@ -111,12 +111,12 @@ func (a *app) detail(w io.Writer, d viewer.Detail) {
 		}
 		t.write(w)
 	}
-	a.history(w, d.History, d.Native != "")
+	a.history(w, d.History, d.Foreign())
 }
 
 // standing is where a run stands, in the word of its own store too.
 func standing(r viewer.Row) string {
-	if r.Native != "" {
+	if r.Foreign() {
 		return fmt.Sprintf("%s (%s), iteration %d, at %s", r.Status, r.Native, r.Step, dash(strings.Join(r.At, ", ")))
 	}
 	return fmt.Sprintf("%s, step %d, segment %d, at %s", r.Status, r.Step, r.Segment, dash(strings.Join(r.At, ", ")))
