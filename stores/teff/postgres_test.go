@@ -2,11 +2,14 @@ package teff
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/flowtui/flowtui/internal/testproxy"
 	"github.com/flowtui/flowtui/internal/testservers"
 	"github.com/flowtui/flowtui/stores"
 )
@@ -132,5 +135,43 @@ func TestBehindPgbouncer(t *testing.T) {
 		_, err := s.Replace(t.Context(), stores.Replacement{Key: c.Key, Seen: c.Payload, Next: []byte(writtenPG)})
 		check(t, err)
 		heads(t, s)
+	}
+}
+
+// A commit whose reply is lost, or that never arrived, is settled by reading
+// back: the row was written once, or the error says that nothing was saved.
+func TestLostReplies(t *testing.T) {
+	server := testservers.Postgres(t)
+	execute(t, server.URL, "CREATE TABLE checkpoints"+tableOf+"CREATE TABLE checkpoint_history (owner text NOT NULL DEFAULT 'default', checkpoint_id text NOT NULL, "+
+		"iteration integer NOT NULL, state jsonb NOT NULL, next_node_id text, PRIMARY KEY (owner, checkpoint_id, iteration));"+
+		`INSERT INTO checkpoints VALUES ('o', 'r', '{"n": 0}', 'n', 1, 1.0)`)
+	u, err := url.Parse(server.URL)
+	check(t, err)
+	p := testproxy.New(t, u.Host)
+	through := attach(t, strings.Replace(server.URL, u.Host, p.Addr, 1)+"&format=teff")
+	straight := attach(t, server.URL+"&format=teff")
+	for _, c := range []struct {
+		word  string
+		fault testproxy.Fault
+		saved bool
+	}{
+		{"commit", testproxy.LoseReply, true}, {"commit", testproxy.LoseRequest, false}, {"commit", testproxy.Silence, true},
+		{"UPDATE", testproxy.LoseReply, false}, {"UPDATE", testproxy.LoseRequest, false}, {"INSERT", testproxy.LoseReply, false}, {"FOR UPDATE", testproxy.LoseReply, false},
+	} {
+		seen := latest(t, straight, "o", "r")
+		next := `{"state": {"n": ` + fmt.Sprint(seen.Step+1) + `}, "next_node_id": "n", "iteration": ` + fmt.Sprint(seen.Step+1) + `}`
+		var once sync.Once
+		p.Fault(func(request []byte) (f testproxy.Fault) {
+			if strings.Contains(string(request), c.word) {
+				once.Do(func() { f = c.fault })
+			}
+			return f
+		})
+		_, err := through.Replace(t.Context(), stores.Replacement{Key: seen.Key, Seen: seen.Payload, Next: []byte(next)})
+		p.Fault(nil)
+		now := latest(t, straight, "o", "r")
+		if saved := string(now.Payload) == next; saved != c.saved || (err == nil) != c.saved || !saved && string(now.Prev) != string(seen.Prev) {
+			t.Errorf("%s, fault %v: %v, the row is %s", c.word, c.fault, err, now.Payload)
+		}
 	}
 }

@@ -42,7 +42,9 @@ func (s *server) replace(ctx context.Context, list []change) error {
 	if err == nil {
 		return nil
 	}
-	return s.settle(late, list, err)
+	again, stop := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer stop()
+	return s.settle(again, list, err)
 }
 
 // settle finds out whether a commit that failed has happened.
