@@ -185,10 +185,11 @@ func (s *Service) remove(ctx context.Context, r Removal) error {
 	if err := errors.Join(s.writable(a, k), s.present(ctx, a)); err != nil {
 		return err
 	}
-	if r.blind {
-		err = a.store.Delete(ctx, k)
-	} else {
+	if !r.blind {
 		err = a.store.(stores.Remover).DeleteAt(ctx, k, r.incarnation, r.Step)
+	}
+	if r.blind || r.Verdict.Bad() && errors.Is(err, stores.ErrUnreadable) { // forced, and there is nothing to compare with
+		err = a.store.Delete(ctx, k)
 	}
 	if errors.Is(err, stores.ErrUnknown) {
 		if _, gone := a.store.Latest(ctx, k); errors.Is(gone, stores.ErrNotFound) {

@@ -2,11 +2,14 @@ package viewer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/memory"
 )
 
 func (b *bench) refs(s *Service, runs ...string) (refs []Ref) {
@@ -108,4 +111,45 @@ func TestRemovalIsRefused(t *testing.T) {
 
 func opens(s stores.Store) func(context.Context, string, bool) (stores.Store, error) {
 	return func(context.Context, string, bool) (stores.Store, error) { return s, nil }
+}
+
+// unsound is a store that cannot compare a run that was tampered with.
+type unsound struct{ *memory.Store }
+
+func (unsound) DeleteAt(_ context.Context, k stores.Key, _ string, _ int64) error {
+	return fmt.Errorf("%w: the head does not belong to it", stores.ErrUnreadable)
+}
+
+// By force a run goes also when there is nothing left to compare it with, but
+// never one that was sound when it was looked at.
+func TestRemovalOfWhatCannotBeCompared(t *testing.T) {
+	b := newBench(t)
+	b.start("plain", "sound")
+	b.start("plain", "forged")
+	r := get[stores.Run](t)(stores.ReadRun(t.Context(), b.store, stores.Key{Owner: "default", Run: "forged"}))
+	r.Head.Payload = []byte("{}")
+	if err := errors.Join(b.store.Delete(t.Context(), r.Key()), b.store.Import(t.Context(), r)); err != nil {
+		t.Fatal(err)
+	}
+	s := b.service(func(o *Options) { o.Formats[0].Open = opens(unsound{b.store}) })
+	plan := get[[]Removal](t)(s.PlanRemoval(t.Context(), b.refs(s, "sound", "forged"), true))
+	done := get[[]Removed](t)(s.Remove(t.Context(), plan, nil))
+	if len(done) != 2 || done[0].Error == nil || !b.there("sound") || done[1].Error != nil || b.there("forged") {
+		t.Errorf("%+v", done)
+	}
+}
+
+// A run that a worker is on says whom a deletion would cut off.
+func TestRemovalNamesTheWorker(t *testing.T) {
+	b := newBench(t)
+	b.abandon("running")
+	k := stores.Key{Owner: "default", Run: "running"}
+	if _, err := b.store.Acquire(t.Context(), k, "worker-9", time.Hour, true); err != nil {
+		t.Fatal(err)
+	}
+	s := b.service()
+	plan := get[[]Removal](t)(s.PlanRemoval(t.Context(), b.refs(s, "running"), true))
+	if !strings.Contains(plan[0].Loses, "worker-9 works on it") {
+		t.Errorf("%+v", plan)
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -60,9 +61,9 @@ func (a *app) importBundle(ctx context.Context, store, file string, i importing)
 		return err
 	}
 	defer s.Close()
-	owner := a.global.owner
-	if owner == "" {
-		owner = stores.AnyOwner
+	owner := cmp.Or(a.global.owner, stores.AnyOwner)
+	if !i.dryRun && !storeExists(targets[0].location) {
+		a.note("%s does not exist and is created", store)
 	}
 	plan, err := s.PlanImport(ctx, owner, i.force)
 	if err != nil {

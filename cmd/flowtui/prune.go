@@ -31,7 +31,8 @@ included.`,
 			if err != nil {
 				return err
 			}
-			r.choose = func(plan []viewer.Removal) []viewer.Removal { return p.choose(plan, a.now()) }
+			p.now = a.now()
+			r.choose = p.choose
 			return a.remove(cmd.Context(), args[0], r, p.candidates)
 		},
 	}
@@ -46,6 +47,7 @@ included.`,
 // pruning is which runs go.
 type pruning struct {
 	older time.Duration // 0: of any age
+	now   time.Time
 	keep  int
 	words query
 }
@@ -103,7 +105,8 @@ func (p pruning) candidates(ctx context.Context, s *session) ([]viewer.Ref, erro
 				return nil, page.Problems[0].Problem
 			}
 			for _, row := range page.Rows {
-				if p.words.mayMatch(row) {
+				// What is recent need not be verified to stay, unless it is counted.
+				if p.words.mayMatch(row) && (p.keep > 0 || !p.recent(row.Updated)) {
 					refs = append(refs, row.Ref)
 				}
 			}
@@ -115,15 +118,17 @@ func (p pruning) candidates(ctx context.Context, s *session) ([]viewer.Ref, erro
 	return refs, nil
 }
 
+func (p pruning) recent(updated time.Time) bool { return p.older > 0 && p.now.Sub(updated) < p.older }
+
 // choose leaves of the runs that fit those that are old enough and not among
 // the newest. A run that turned out to be under way, or to be gone, is none of
 // them; one that does not verify is named, since its list entry said it ended.
-func (p pruning) choose(plan []viewer.Removal, now time.Time) []viewer.Removal {
+func (p pruning) choose(plan []viewer.Removal) []viewer.Removal {
 	plan = slices.DeleteFunc(plan, func(r viewer.Removal) bool {
 		ended := stores.Status(r.Status).Final() || r.Code == "corrupt"
 		return !ended || r.Code == "not-found" || !p.words.matches(r.Row)
 	})
 	slices.SortStableFunc(plan, func(a, b viewer.Removal) int { return b.Updated.Compare(a.Updated) })
 	plan = plan[min(p.keep, len(plan)):]
-	return slices.DeleteFunc(plan, func(r viewer.Removal) bool { return p.older > 0 && now.Sub(r.Updated) < p.older })
+	return slices.DeleteFunc(plan, func(r viewer.Removal) bool { return p.recent(r.Updated) })
 }
