@@ -19,8 +19,9 @@
 //
 // [Runner.Execute] starts a run or brings the one of the same id on, with
 // answers by key. [Flow.InterruptLoop] asks until an answer passes its
-// [Strategy], [Flow.Loop] repeats steps until one is accepted, and a
-// [Flow.Conversation] goes on by messages: [Runner.Turn].
+// [Strategy], [Flow.Loop] repeats steps until one is accepted, [Flow.Subflow]
+// and [Flow.Map] run flows within a step, and a [Flow.Conversation] goes on by
+// messages: [Runner.Turn].
 //
 // # Recover it
 //

@@ -14,7 +14,11 @@ func offers(f facts) []Offer {
 		if w.Type == WaitApproval {
 			list = append(list, Offer{Approve, w.ID, "approve " + w.Tool, blocked, only}, Offer{Deny, w.ID, "deny " + w.Tool, blocked, only})
 		} else {
-			list = append(list, Offer{Answer, w.ID, "answer " + nameOr(w.Key, w.ID), blocked, only})
+			title := "answer " + nameOr(w.Key, w.ID)
+			if w.Turn {
+				title = "write the next message"
+			}
+			list = append(list, Offer{Answer, w.ID, title, blocked, only})
 		}
 	}
 	for _, c := range f.doubts {

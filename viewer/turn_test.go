@@ -48,7 +48,7 @@ func TestConversations(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	row := b.row(s, "c-1")
-	if !strings.HasPrefix(row.Why, "turn waits for the next message") || row.Next != "nothing to do: who talks with it goes on" || row.Badges[0] != Paused || row.NeedsYou() {
+	if !strings.HasPrefix(row.Why, "turn waits for the next message") || row.Next != "nothing to do: who talks with it goes on" || row.Badges[0] != Paused || row.NeedsYou() || row.Actions[0].Title != "write the next message" {
 		t.Errorf("%q, %q, %v", row.Why, row.Next, row.Badges)
 	}
 	if n := get[Counts](t)(s.Counts(t.Context(), Query{})); n[TabNeedsYou] != 0 || n[TabPaused] != 1 {
