@@ -106,6 +106,16 @@ func lastReply(s State, key string) (string, error) {
 // talks reports whether a node's failure ends its turn only.
 func (g *graph) talks(node string) bool { return g.talk != nil && node != turnNode }
 
+// turnEdges show the way back to the next message from where a turn surely ends.
+func (g *graph) turnEdges() (edges []TopologyEdge) {
+	for _, n := range g.nodes {
+		if g.talks(n.id) && !slices.ContainsFunc(g.edges, func(e edge) bool { return e.from == n.id && !e.onError }) {
+			edges = append(edges, TopologyEdge{From: n.id, To: []string{turnNode}})
+		}
+	}
+	return edges
+}
+
 // endTurn lets a conversation wait for the next message where a run would end,
 // also by a condition that fails. Each turn has the limit of supersteps anew.
 func (s *session) endTurn(state State, next []string, err error) ([]string, error) {

@@ -144,6 +144,7 @@ func (g *graph) shape() Topology {
 		}
 		t.Edges = append(t.Edges, te)
 	}
+	t.Edges = append(t.Edges, g.turnEdges()...)
 	return t
 }
 

@@ -265,3 +265,27 @@ func TestStreamTurn(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
+
+// A viewer draws the way back to the next message.
+func TestConversationIsDrawn(t *testing.T) {
+	s := newStore()
+	if _, err := runner(t, s, nil).Turn(ctx, renovation(), turnOf("hush")); err != nil {
+		t.Fatal(err)
+	}
+	last, _ := latestOf(t, s, "alice")
+	raw, err := s.Graph(ctx, last.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shape engine.Topology
+	if err := json.Unmarshal(raw, &shape); err != nil {
+		t.Fatal(err)
+	}
+	to := map[string]string{}
+	for _, e := range shape.Edges {
+		to[e.From] += fmt.Sprint(e.To)
+	}
+	if to["reply"] != "[turn]" || to["nothing"] != "[turn]" || to["break"] != "[turn]" || to["turn"] != "[read]" || to["approve"] != "[reply]" {
+		t.Errorf("%v", to)
+	}
+}
