@@ -251,6 +251,9 @@ func (s *Service) checkPage(ctx context.Context, page *Page) {
 }
 
 func (s *Service) checkRow(ctx context.Context, r Row) Row {
+	if r.Foreign() {
+		return r // its list entry says all that can be checked
+	}
 	a, k, err := s.at(r.Ref)
 	if err != nil {
 		return r

@@ -1,6 +1,7 @@
 package teff
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -205,7 +206,7 @@ func (f *files) rows(ctx context.Context) ([]record, error) {
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			r.text = nil // an index holds no states
+			r.text, r.interrupt = nil, bytes.Clone(r.interrupt) // an index holds no states
 			known = seenFile{s, r}
 		}
 		seen[file.path] = known

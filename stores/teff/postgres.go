@@ -286,12 +286,9 @@ func collectRecords(rows pgx.Rows, keep bool) ([]record, error) {
 		if updated != nil {
 			c.updated, stamp = *updated, *updated
 		}
-		r := c.record()
+		r := c.record(keep)
 		r.size = size
 		r.digest = sha256.Sum256(fmt.Appendf(nil, "%s %q %t %d %x", sum, orEmpty(next), next != nil, iteration, math.Float64bits(stamp)))
-		if !keep {
-			r.text = nil
-		}
 		return r, nil
 	})
 }

@@ -1,9 +1,10 @@
 package teff
 
 import (
+	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"time"
@@ -77,8 +78,8 @@ type columns struct {
 }
 
 // record makes a row of a table one in the layout of teff's files. What is in
-// the table stays byte for byte.
-func (c columns) record() record {
+// the table stays byte for byte. keep is for the text of the whole row.
+func (c columns) record(keep bool) record {
 	var r record
 	owner, okOwner := text(c.owner)
 	id, okID := text(c.id)
@@ -103,20 +104,37 @@ func (c columns) record() record {
 			return r
 		}
 	}
-	if err := pyjson.Check([]byte(state)); err != nil {
-		r.bad = "its state is not JSON: " + err.Error()
-		return r
-	}
-	key := r.key
-	r = readRow(compose([]byte(state), next, iteration))
-	r.key, r.size = key, int64(len(state))
 	updated, known := number(c.updated)
 	if known {
 		r.updated = moment(updated)
 	}
 	// A row that was saved again is another one, also with the same content.
-	stamp := binary.BigEndian.AppendUint64(r.digest[:], math.Float64bits(updated))
-	r.digest = sha256.Sum256(stamp)
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %s %d %x ", len(state), next, iteration, math.Float64bits(updated))
+	io.WriteString(h, state)
+	h.Sum(r.digest[:0])
+	raw := []byte(state)
+	r.size, r.iteration = int64(len(state)), iteration
+	members, err := pyjson.Object(raw)
+	switch {
+	case err == nil && iteration >= 0:
+	case err == nil:
+		return r.spoiled(fmt.Sprintf("its iteration is %d", iteration))
+	case pyjson.Check(raw) != nil:
+		return r.spoiled("its state is not JSON: " + err.Error())
+	default:
+		return r.spoiled("its state is no object")
+	}
+	if q, ok := pyjson.Last(members, interruptKey); ok && !pyjson.IsNull(q) {
+		r.interrupt = bytes.Clone(q) // not the whole state
+	}
+	if c.next != nil {
+		s, _ := text(c.next)
+		r.next = &s
+	}
+	if keep {
+		r.text = compose(raw, next, iteration)
+	}
 	return r
 }
 

@@ -224,11 +224,7 @@ func scanRows(rows *sql.Rows, keep bool) ([]record, error) {
 		if err := rows.Scan(&c.owner, &c.id, &c.state, &c.next, &c.iteration, &c.updated); err != nil {
 			return nil, err
 		}
-		r := c.record()
-		if !keep {
-			r.text = nil // an index holds no states
-		}
-		list = append(list, r)
+		list = append(list, c.record(keep)) // an index holds no states
 	}
 	return list, rows.Err()
 }
