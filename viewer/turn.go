@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func (s *Service) Turn(ctx context.Context, r TurnRequest) (Reply, error) {
 		return Reply{}, err
 	}
 	k := stores.Key{Owner: s.Find(r.Run, r.Owner).Owner, Run: r.Run}
-	if err := s.writable(a, k); err != nil {
+	if err := cmp.Or(s.writable(a, k), a.ours("a conversation")); err != nil {
 		return Reply{}, err
 	}
 	if a.format.Unsigned {
