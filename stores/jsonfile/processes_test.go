@@ -38,7 +38,7 @@ func TestCreateRace(t *testing.T) {
 // TestOpenWhileMade: a folder that becomes a store between two looks at it is
 // that store.
 func TestOpenWhileMade(t *testing.T) {
-	for n := range 150 {
+	for n := range 40 {
 		path := filepath.Join(t.TempDir(), fmt.Sprint(n))
 		maker := open(t, path, jsonfile.Options{Create: true})
 		made := make(chan error)
