@@ -1,7 +1,6 @@
 package viewer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +46,7 @@ func (s *Service) Turn(ctx context.Context, r TurnRequest) (Reply, error) {
 		return Reply{}, err
 	}
 	k := stores.Key{Owner: s.Find(r.Run, r.Owner).Owner, Run: r.Run}
-	if err := cmp.Or(s.writable(a, k), a.ours("a conversation")); err != nil {
+	if err := s.writable(a, k); err != nil {
 		return Reply{}, err
 	}
 	if a.format.Unsigned {
