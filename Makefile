@@ -17,8 +17,9 @@ test: ## install what the tests need, then run all of them with the race detecto
 	FLOWTUI_TEST_ALL=1 $(GO) test -race -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 # Without the race detector, which makes it ten times slower; make test runs fewer seeds with it.
-sim: ## the crash simulation: 20,000 seeds, or what fits into three minutes
-	$(GO) test ./engine/sim -count=1 -v -run '^TestSimulation$$' -timeout 10m -sim.seeds 20000 -sim.for 3m
+sim: ## the crash simulation: 20,000 seeds in memory, or what fits into three minutes, and some on every other store
+	@sh scripts/test-needs.sh
+	FLOWTUI_TEST_ALL=1 $(GO) test ./engine/sim -count=1 -v -run '^TestSimulation(OnStores)?$$' -timeout 10m -sim.seeds 20000 -sim.for 3m
 
 # Without the race detector, as the simulation; make test kills fewer with it.
 kills: ## 500 killed workers, at every store operation and at random, zombies and full disks

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"testing/synctest"
 	"time"
-
-	"github.com/flowtui/flowtui/stores/memory"
 )
 
 // kind says what an announced operation is, and so what can happen to it.
@@ -99,7 +97,7 @@ type sim struct {
 	rng   *rand.Rand
 	mix   mix
 	flow  flowSpec
-	store *memory.Store
+	store backend
 
 	mu      sync.Mutex
 	actors  []*actor

@@ -111,13 +111,20 @@ func (s *sim) stored() []string {
 	return out
 }
 
-// simulate runs one seed in a bubble with a clock of its own.
+// simulate runs one seed on the memory store.
 func simulate(t *testing.T, seed uint64) *sim {
+	t.Helper()
+	return simulateOn(t, seed, func() backend { return memory.New(memory.Options{}) })
+}
+
+// simulateOn runs one seed in a bubble with a clock of its own, on the store that
+// is opened in there.
+func simulateOn(t *testing.T, seed uint64, open func() backend) *sim {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
 	s := &sim{seed: seed, rng: rng, mix: newMix(rng), flow: drawFlow(rng), model: newModel(), seen: map[string]int{}}
 	synctest.Test(t, func(t *testing.T) {
-		s.store = memory.New(memory.Options{})
+		s.store = open()
 		s.trouble()
 		s.settle()
 		s.finish()

@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"internal/pyjson":      {},
 	"internal/testproxy":   {},
 	"internal/testservers": {},
+	"internal/teststores":  {"stores/...", "internal/testservers"},
 	"stores/internal/...":  {"stores", "stores/internal/..."},
 	"stores/storetest/...": {"stores"},
 }
@@ -54,7 +55,7 @@ var bans = []ban{
 	{target: "database/sql/...", from: []string{"engine/...", "viewer/...", "views/...", "keymap/...", "cmd/..."}},
 	{target: "modernc.org/...", from: []string{"engine/...", "viewer/...", "views/...", "keymap/...", "cmd/..."}},
 	{target: "github.com/openai/openai-go/...", from: []string{"..."}, except: []string{"engine/model/openai"}},
-	{target: "testing/...", from: []string{"..."}, except: []string{"stores/storetest/...", "internal/testproxy", "internal/testservers"}},
+	{target: "testing/...", from: []string{"..."}, except: []string{"stores/storetest/...", "internal/testproxy", "internal/testservers", "internal/teststores"}},
 	{target: "github.com/charmbracelet/x/exp/...", from: []string{"..."}},
 	{target: "github.com/rogpeppe/go-internal/...", from: []string{"..."}},
 	{target: "pgregory.net/rapid", from: []string{"..."}, except: []string{"stores/storetest/..."}},
