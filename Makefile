@@ -22,8 +22,9 @@ sim: ## the crash simulation: 20,000 seeds in memory, or what fits into three mi
 	FLOWTUI_TEST_ALL=1 $(GO) test ./engine/sim -count=1 -v -run '^TestSimulation(OnStores)?$$' -timeout 10m -sim.seeds 20000 -sim.for 3m
 
 # Without the race detector, as the simulation; make test kills fewer with it.
-kills: ## 500 killed workers, at every store operation and at random, zombies and full disks
-	$(GO) test ./internal/crash -count=1 -v -timeout 10m
+kills: ## 500 killed workers on SQLite, 60 on each other store, at every store operation and at random, zombies and full disks
+	@sh scripts/test-needs.sh
+	FLOWTUI_TEST_ALL=1 $(GO) test ./internal/crash -count=1 -v -timeout 10m
 
 short: ## the inner loop: without the long simulations, without the race detector
 	$(GO) test -short ./...

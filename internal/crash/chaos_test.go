@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/flowtui/flowtui/internal/teststores"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -40,10 +41,10 @@ func (w *world) chaos(until int) []string {
 	end := make(chan struct{})
 	var operator, slots sync.WaitGroup
 	operator.Go(func() { c.operate(end) })
-	for i := range 3 {
+	for i := range mixed {
 		slots.Go(func() {
 			for c.killed() < until && !c.Failed() {
-				c.life([]string{"NORMAL", "NORMAL", "FULL"}[i])
+				c.life(mixed[i])
 			}
 		})
 	}
@@ -102,8 +103,8 @@ func (c *chaos) order() order {
 const patience = 8
 
 // life is that of one worker, which ends with a kill.
-func (c *chaos) life(synchronous string) {
-	p := c.hire(func(j *job) { j.Synchronous, j.TTL = synchronous, chaosTTL })
+func (c *chaos) life(durable teststores.Durability) {
+	p := c.hire(func(j *job) { j.Durable, j.TTL = durable, chaosTTL })
 	var waker sync.WaitGroup
 	waker.Go(func() { c.wake(p) })
 	defer waker.Wait()

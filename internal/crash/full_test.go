@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/internal/teststores"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -31,13 +32,13 @@ const mostSteps = 80
 // anything is written. The next worker has room.
 func TestNoMorePages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t, teststores.NewHost(t, teststores.SQLite))
 	none := shortage{at: map[string]int{}}
 	var runs []string
 	for room := 1; ; room += 3 {
 		run := fmt.Sprintf("large-trip-%d", room)
 		runs = append(runs, run)
-		p := w.hire(func(j *job) { j.Room, j.Synchronous = room, "FULL" })
+		p := w.hire(func(j *job) { j.Room, j.Durable = room, teststores.PowerCut })
 		out, _ := p.do(order{Do: doRun, Flow: "trip", Run: run})
 		p.dismiss()
 		if out.Class == "" {
@@ -63,9 +64,9 @@ func TestFileSizeLimit(t *testing.T) {
 	const page = 4096
 	for step, enough := 0, false; !enough; step++ {
 		t.Run(fmt.Sprint(step), func(t *testing.T) {
-			w := newWorld(t) // the -wal file of a new store grows with each write
+			w := newWorld(t, teststores.NewHost(t, teststores.SQLite)) // the -wal file of a new store grows with each write
 			run := "large-trip"
-			p := w.hire(func(j *job) { j.Synchronous = "FULL" })
+			p := w.hire(func(j *job) { j.Durable = teststores.PowerCut })
 			if out, _ := p.do(order{Do: doLimit, Bytes: int64(step * 13 * page)}); out.Class != "" {
 				t.Fatalf("%+v", out)
 			}

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/internal/teststores"
 	"github.com/flowtui/flowtui/stores"
-	"github.com/flowtui/flowtui/stores/sqlite"
 )
 
 // trap says at which store operation a process kills or stops itself.
@@ -41,7 +41,7 @@ const renew = "renew"
 // hook is a process's way to the store. It counts the operations, springs the
 // trap, and notes each write that was acknowledged.
 type hook struct {
-	s       *sqlite.Store
+	s       teststores.Store
 	worker  string
 	journal *journal
 	deaf    bool // renewals of leases do not arrive

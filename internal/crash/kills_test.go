@@ -6,33 +6,45 @@ import (
 	"flag"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/flowtui/flowtui/internal/teststores"
 )
 
-var kills = flag.Int("crash.kills", 0, "how many workers are killed (default 500; 200 with the race detector, 40 with -short)")
+var kills = flag.Int("crash.kills", 0, "how many workers are killed on each store (default 500 on SQLite and 60 on the others; 200 and 20 with the race detector, 40 and 10 with -short)")
 
-// asked is how many kills there are to be. The race detector makes SQLite, and
-// so each worker's life, ten times slower.
-func asked() int {
+// asked is how many kills there are to be on a kind of store. The race detector
+// makes SQLite, and so each worker's life, ten times slower.
+func asked(kind string) int {
+	n, others := 500, 60
 	switch {
 	case *kills > 0:
 		return *kills
 	case testing.Short():
-		return 40
+		n, others = 40, 10
 	case raceDetector:
-		return 200
+		n, others = 200, 20
 	}
-	return 500
+	if kind == teststores.SQLite {
+		return n
+	}
+	return others
 }
 
-// Three workers at once on one file are killed and replaced again and again.
+// Three workers at once on one store are killed and replaced again and again.
 // First at every store operation in turn, before it and after it, then at
 // random. In the end every run is as if nothing had happened. With fewer kills
-// than the default the operations are drawn.
+// than SQLite's default the operations are drawn.
 //
-//	go test ./internal/crash -run TestKills -crash.kills 5000 -v
+//	go test ./internal/crash -run TestKills/redis -crash.kills 5000 -v -timeout 0
 func TestKills(t *testing.T) {
-	until := asked()
-	w := newWorld(t)
+	for _, kind := range teststores.Kinds() {
+		t.Run(kind, func(t *testing.T) { killsOn(t, teststores.NewHost(t, kind)) })
+	}
+}
+
+func killsOn(t *testing.T, host *teststores.Host) {
+	until := asked(host.Kind())
+	w := newWorld(t, host)
 	runs, fates := w.everyOperation()
 	if until < 500 { // too few for all of them
 		rand.Shuffle(len(fates), func(i, j int) { fates[i], fates[j] = fates[j], fates[i] })
@@ -51,8 +63,8 @@ func TestKills(t *testing.T) {
 	w.live(random, make([]fate, len(random))) // and then nothing more happens
 
 	recovered := w.judge(append(append(runs, swept...), random...))
-	t.Logf("%d kills, %d of them at chosen operations: %v, at operations %v; %d runs recovered, %+v, %d requests repeated with their key",
-		w.killed(), systematic, w.kills, w.traps(), recovered, w.totals, w.bank.repeats())
+	t.Logf("%s: %d kills, %d of them at chosen operations: %v, at operations %v; %d runs recovered, %+v, %d requests repeated with their key",
+		host.Kind(), w.killed(), systematic, w.kills, w.traps(), recovered, w.totals, w.bank.repeats())
 	w.enough(until, recovered)
 }
 

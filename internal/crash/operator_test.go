@@ -119,7 +119,10 @@ func (w *world) decide(p engine.Plan) {
 		d.Type, d.Value = engine.DecideAnswer, answer(ask.ID)
 	}
 	_, err := w.runner.Record(w.Context(), p.Key, d)
-	if err != nil && !errors.Is(err, stores.ErrBusy) {
+	if errors.Is(err, engine.ErrCheckpointConflict) || errors.Is(err, stores.ErrBusy) {
+		return // a worker that was cut off has logged an outcome meanwhile: look again
+	}
+	if err != nil {
 		w.Errorf("%s: decision on %s: %v", p.Key.Run, ask.ID, err)
 	}
 	w.note(func(t *totals) {

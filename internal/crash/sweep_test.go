@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/flowtui/flowtui/internal/teststores"
 )
 
 // A run's life is a list of phases: it is run, then recovered until it has
@@ -31,14 +33,14 @@ func (f fate) run(n int) string { return fmt.Sprintf("%s-%d", f.flow, n) }
 // lane is a line of workers, one at a time: the next one comes when the one
 // before it was killed.
 type lane struct {
-	w           *world
-	synchronous string
-	worker      *worker
+	w       *world
+	durable teststores.Durability
+	worker  *worker
 }
 
 func (l *lane) hired() *worker {
 	if l.worker == nil || l.worker.hasEnded() {
-		l.worker = l.w.hire(func(j *job) { j.Synchronous, j.TTL = l.synchronous, time.Second })
+		l.worker = l.w.hire(func(j *job) { j.Durable, j.TTL = l.durable, time.Second })
 	}
 	return l.worker
 }
@@ -57,14 +59,11 @@ const maxPhases = 30
 func (l *lane) live(run string, f fate) []int {
 	var ops []int
 	for phase := range maxPhases {
-		need, o := l.w.look(run)
-		for need == needsLook {
-			need, o = l.w.look(run)
-		}
+		need, o := l.settled(run)
 		switch need {
 		case needsNothing:
 			return ops
-		case needsPatience:
+		case needsPatience, needsLook:
 			l.w.Errorf("%s: phase %d: nobody else is at it, and it cannot go on", run, phase)
 			return ops
 		}
@@ -90,6 +89,21 @@ func (l *lane) live(run string, f fate) []int {
 	return ops
 }
 
+// settled looks at a run until the operator has done all that he can. What a
+// worker sent before it died may reach a server while he looks.
+func (l *lane) settled(run string) (n need, o order) {
+	for range 500 {
+		switch n, o = l.w.look(run); n {
+		case needsPatience:
+			time.Sleep(10 * time.Millisecond)
+		case needsLook:
+		default:
+			return n, o
+		}
+	}
+	return n, o
+}
+
 // sweep lists the store operations of one phase of a life, or of all for a
 // negative one: each before and after, as a rehearsal counts them.
 func (l *lane) sweep(run string, f fate, phase int) (fates []fate) {
@@ -105,7 +119,7 @@ func (l *lane) sweep(run string, f fate, phase int) (fates []fate) {
 // tickets flow from its start to its end and of the others up to where they
 // wait for a person, and every operation of a recovery that replays a call.
 func (w *world) everyOperation() (runs []string, fates []fate) {
-	l := &lane{w: w, synchronous: "NORMAL"}
+	l := &lane{w: w, durable: teststores.Kill}
 	defer l.dismiss()
 	for _, s := range []struct {
 		run   string
@@ -124,12 +138,15 @@ func (w *world) everyOperation() (runs []string, fates []fate) {
 	return runs, fates
 }
 
+// mixed is how durable the writes of three workers at once are.
+var mixed = [...]teststores.Durability{teststores.Kill, teststores.Kill, teststores.PowerCut}
+
 // live leads runs through their lives, in three lanes at once.
 func (w *world) live(runs []string, fates []fate) {
 	var lanes sync.WaitGroup
 	next := make(chan int)
-	for i := range 3 {
-		l := &lane{w: w, synchronous: []string{"NORMAL", "NORMAL", "FULL"}[i]}
+	for i := range mixed {
+		l := &lane{w: w, durable: mixed[i]}
 		lanes.Go(func() {
 			defer l.dismiss()
 			for n := range next {

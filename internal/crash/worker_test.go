@@ -20,8 +20,8 @@ import (
 	"github.com/flowtui/flowtui/engine/model"
 	"github.com/flowtui/flowtui/engine/seal"
 	"github.com/flowtui/flowtui/engine/tool"
+	"github.com/flowtui/flowtui/internal/teststores"
 	"github.com/flowtui/flowtui/stores"
-	"github.com/flowtui/flowtui/stores/sqlite"
 )
 
 // jobVariable makes this binary a worker.
@@ -29,14 +29,14 @@ const jobVariable = "FLOWTUI_TEST_JOB"
 
 // job is what a worker is told when it starts.
 type job struct {
-	Name        string
-	Store       string
-	Journal     string
-	Server      string // where orders come from and where tools pay
-	Synchronous string
-	TTL         time.Duration // of leases
-	Deaf        bool          // its lease renewals are lost, so it is not told that others took over
-	Room        int           // pages that the store may grow by; 0: no limit
+	Name    string
+	Store   teststores.Place
+	Durable teststores.Durability
+	Journal string
+	Server  string        // where orders come from and where tools pay
+	TTL     time.Duration // of leases
+	Deaf    bool          // its lease renewals are lost, so it is not told that others took over
+	Room    int           // pages that the store may grow by; 0: no limit
 }
 
 // The things that an order can ask for.
@@ -150,7 +150,7 @@ func (w *staff) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := sqlite.Open(ctx, w.Store, sqlite.Options{Synchronous: w.Synchronous})
+	s, err := w.Store.Open(ctx, w.Durable)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (w *staff) do(ctx context.Context, o order) outcome {
 		w.store.arm(o.Trap)
 		return outcome{}
 	case doLimit:
-		return outcomeOf(limitFile(w.Store+"-wal", o.Bytes))
+		return outcomeOf(limitFile(w.Store.At+"-wal", o.Bytes))
 	case doRecoverAll:
 		all, err := w.runner.RecoverAll(ctx, stores.AnyOwner, flowNamed, engine.RecoverOptions{})
 		out := outcomeOf(err)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/seal"
-	"github.com/flowtui/flowtui/stores/sqlite"
+	"github.com/flowtui/flowtui/internal/teststores"
 )
 
 // world is one store, the workers on it, the bank that they pay at, and the
@@ -26,6 +26,7 @@ import (
 type world struct {
 	*testing.T
 	dir      string
+	place    teststores.Place
 	bank     *bank
 	server   *httptest.Server
 	launcher *launcher
@@ -45,14 +46,14 @@ type totals struct {
 	approved, answered, resolved, rerun, stopped int
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{T: t, dir: t.TempDir(), bank: newBank(), launcher: newLauncher(), workers: map[string]*worker{}, kills: map[string]int{}}
+func newWorld(t *testing.T, host *teststores.Host) *world {
+	w := &world{T: t, dir: t.TempDir(), place: host.Fresh(), bank: newBank(), launcher: newLauncher(), workers: map[string]*worker{}, kills: map[string]int{}}
 	mux := http.NewServeMux()
 	mux.Handle("POST /pay/{worker}", w.bank)
 	mux.HandleFunc("POST /orders/{worker}", func(rw http.ResponseWriter, r *http.Request) { w.worker(r.PathValue("worker")).serve(rw, r) })
 	w.server = httptest.NewServer(mux)
 	t.Cleanup(w.close)
-	s, err := sqlite.Open(t.Context(), w.path(), sqlite.Options{Create: true, Synchronous: "NORMAL"})
+	s, err := w.place.Open(t.Context(), teststores.Kill)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) path() string        { return filepath.Join(w.dir, "runs.db") }
 func (w *world) journalPath() string { return filepath.Join(w.dir, "journal.txt") }
 
 // close leaves no process behind, also when the test failed.
@@ -111,7 +111,7 @@ func (w *world) hire(change ...func(*job)) *worker {
 	w.Helper()
 	w.mu.Lock()
 	p := &worker{name: fmt.Sprint("w", len(w.workers)+1), w: w, orders: make(chan order), outcomes: make(chan outcome)}
-	j := job{Name: p.name, Store: w.path(), Journal: w.journalPath(), Server: w.server.URL, Synchronous: "NORMAL", TTL: time.Minute}
+	j := job{Name: p.name, Store: w.place, Durable: teststores.Kill, Journal: w.journalPath(), Server: w.server.URL, TTL: time.Minute}
 	for _, f := range change {
 		f(&j)
 	}

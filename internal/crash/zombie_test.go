@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/internal/teststores"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -72,28 +73,37 @@ func zombies() []zombie {
 // the truth from the bank where that is needed. Awake again, the first one
 // starts no call and saves nothing; what it knows of its last call is kept.
 func TestZombies(t *testing.T) {
-	for _, z := range zombies() {
-		t.Run(z.name, func(t *testing.T) {
+	for _, kind := range teststores.Kinds() {
+		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			first := w.hire(shortLease)
-			w.stopOne(z, first)
-			before := w.callsBy(z.run, first.name)
-			w.takeOver(z)
-			w.wakeOne(z, first, before)
-			runs := []string{z.run}
-			if z.goesOn {
-				runs = append(runs, "trip-other")
-			}
-			if n := w.judge(runs); n != 1 {
-				t.Errorf("%d runs were recovered", n)
-			}
-			for _, c := range callsOf(flowOf(z.run), z.run) {
-				if n := w.bank.look(c).effects; n != 1 {
-					t.Errorf("%+v had %d effects", c, n)
-				}
+			host := teststores.NewHost(t, kind)
+			for _, z := range zombies() {
+				t.Run(z.name, func(t *testing.T) {
+					t.Parallel()
+					newWorld(t, host).zombie(z)
+				})
 			}
 		})
+	}
+}
+
+func (w *world) zombie(z zombie) {
+	first := w.hire(shortLease)
+	w.stopOne(z, first)
+	before := w.callsBy(z.run, first.name)
+	w.takeOver(z)
+	w.wakeOne(z, first, before)
+	runs := []string{z.run}
+	if z.goesOn {
+		runs = append(runs, "trip-other")
+	}
+	if n := w.judge(runs); n != 1 {
+		w.Errorf("%d runs were recovered", n)
+	}
+	for _, c := range callsOf(flowOf(z.run), z.run) {
+		if n := w.bank.look(c).effects; n != 1 {
+			w.Errorf("%+v had %d effects", c, n)
+		}
 	}
 }
 
@@ -221,28 +231,37 @@ func (w *world) callsBy(run, worker string) map[stores.CallStatus]int {
 // third worker is in the middle of a later call. They hear that they lost their
 // leases, or, being deaf, do not: then only the run's segment keeps them out.
 func TestTwoZombies(t *testing.T) {
-	for _, deaf := range []bool{false, true} {
-		for _, op := range []string{"save", "record-started pay"} {
-			for _, turns := range [][2]int{{0, 1}, {1, 0}} {
-				t.Run(fmt.Sprintf("before %s, deaf %v, %v", op, deaf, turns), func(t *testing.T) {
-					t.Parallel()
-					w := newWorld(t)
-					z := zombie{run: "tickets-1", trap: trap{Op: op, At: 1, Stop: true}}
-					if op == "save" {
-						z.trap.At = 2 // the first one is its claim
+	for _, kind := range teststores.Kinds() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			host := teststores.NewHost(t, kind)
+			for _, deaf := range []bool{false, true} {
+				for _, op := range []string{"save", "record-started pay"} {
+					for _, turns := range [][2]int{{0, 1}, {1, 0}} {
+						t.Run(fmt.Sprintf("before %s, deaf %v, %v", op, deaf, turns), func(t *testing.T) {
+							t.Parallel()
+							newWorld(t, host).twoZombies(op, deaf, turns)
+						})
 					}
-					hired := func(j *job) { j.TTL, j.Deaf = zombieTTL, deaf }
-					two := []*worker{w.hire(hired), w.hire(hired)}
-					w.stopOne(z, two[0])
-					w.unheld(z.run)
-					w.stopAgain(z, two[1])
-					w.unheld(z.run)
-					w.wakeTwo(z, two, turns)
-					w.judge([]string{z.run})
-				})
+				}
 			}
-		}
+		})
 	}
+}
+
+func (w *world) twoZombies(op string, deaf bool, turns [2]int) {
+	z := zombie{run: "tickets-1", trap: trap{Op: op, At: 1, Stop: true}}
+	if op == "save" {
+		z.trap.At = 2 // the first one is its claim
+	}
+	hired := func(j *job) { j.TTL, j.Deaf = zombieTTL, deaf }
+	two := []*worker{w.hire(hired), w.hire(hired)}
+	w.stopOne(z, two[0])
+	w.unheld(z.run)
+	w.stopAgain(z, two[1])
+	w.unheld(z.run)
+	w.wakeTwo(z, two, turns)
+	w.judge([]string{z.run})
 }
 
 func (w *world) wakeTwo(z zombie, two []*worker, turns [2]int) {
