@@ -21,7 +21,8 @@ func newDemoCommand(a *app) *cobra.Command {
 		Short: "Make a demo store with every kind of run and open the viewer on it",
 		Long: `Make DIR/demo.db, DIR/demo.key and DIR/flows with every kind of run, and open the
 viewer on it. The runs are real: flows run, workers are killed in the middle of
-calls, and a few rows are tampered with. Without --dir a new temporary folder is
+calls, and a few rows are tampered with. DIR/teff.db is a copy of a store that teff
+wrote, DIR/teff-flows has the workflows of its runs. Without --dir a new temporary folder is
 made. With --store the runs go to another store, of any kind, which must be empty.
 Nothing leaves this machine, unless that store is elsewhere.`,
 		Args: arguments(),
@@ -59,14 +60,17 @@ func (a *app) demo(cmd *cobra.Command, dir, store string, noOpen bool) error {
 		shown = maskedURL(shown)
 	}
 	open := fmt.Sprintf("flowtui %s --key-file %s --flows %s --owner '*'", quote(shown), quote(files.Key), quote(files.Flows))
+	foreign := fmt.Sprintf("flowtui %s --owner '*'", quote(files.Teff))
 	if noOpen {
-		return a.result(map[string]string{"store": shown, "key_file": files.Key, "flows": files.Flows}, func(w io.Writer) {
+		made := map[string]string{"store": shown, "key_file": files.Key, "flows": files.Flows, "teff": files.Teff, "teff_flows": files.TeffFlows}
+		return a.result(made, func(w io.Writer) {
 			fmt.Fprintf(w, "open it:  %s\n", open)
 			fmt.Fprintf(w, "list it:  flowtui ls %s --key-file %s --owner '*'\n", quote(shown), quote(files.Key))
+			fmt.Fprintf(w, "a store that teff wrote, its workflows are in %s:  %s\n", quote(files.TeffFlows), foreign)
 		})
 	}
 	a.global.keys, a.global.flows, a.global.owner = keySource{file: files.Key}, []string{files.Flows}, "*"
-	defer a.note("open it again:  %s", open)
+	defer a.note("open it again:  %s\na store that teff wrote:  %s", open, foreign)
 	return a.open(cmd, []string{files.Store})
 }
 
