@@ -19,8 +19,8 @@ import (
 //
 //	go test ./engine/sim -run '^TestSimulationOnStores$/^redis$' -v -timeout 0 -sim.storeseeds 1000 -sim.storefor 1h
 var (
-	storeSeeds = flag.Int("sim.storeseeds", 0, "how many seeds the simulation runs on each store that does I/O (default 300, 5 with -short or the race detector)")
-	storeFor   = flag.Duration("sim.storefor", 6*time.Second, "start no seed on a store after this time")
+	storeSeeds = flag.Int("sim.storeseeds", 0, "how many seeds the simulation runs on each store that does I/O (default 300, 3 with -short or the race detector)")
+	storeFor   = flag.Duration("sim.storefor", 4*time.Second, "start no seed on a store after this time")
 )
 
 func seedsOnStores() int {
@@ -28,7 +28,7 @@ func seedsOnStores() int {
 	case *storeSeeds > 0:
 		return *storeSeeds
 	case testing.Short(), raceDetector:
-		return 5
+		return 3
 	}
 	return 300
 }

@@ -46,6 +46,10 @@ type hook struct {
 	journal *journal
 	deaf    bool // renewals of leases do not arrive
 
+	// Held for reading by each operation that is under way. A process that is
+	// stopped in one would keep the lock of a file from all others.
+	underway sync.RWMutex
+
 	mu    sync.Mutex
 	ops   int   // since the last order
 	armed *trap // At counts down
@@ -105,6 +109,8 @@ func (h *hook) spring(t trap, label string) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	}
+	h.underway.Lock()
+	defer h.underway.Unlock()
 	woken := make(chan os.Signal, 1)
 	signal.Notify(woken, syscall.SIGCONT)
 	defer signal.Stop(woken)
@@ -112,22 +118,30 @@ func (h *hook) spring(t trap, label string) {
 	<-woken
 }
 
-// op does one operation. What it acknowledged is noted before anything else can
-// happen to the process.
+// op does one operation.
 func op[T any](h *hook, label string, acknowledged func(), do func() (T, error)) (T, error) {
 	t := h.count(label)
 	if t != nil && !t.After {
 		h.spring(*t, label)
 	}
+	v, err := done(h, label, acknowledged, do)
+	if t != nil && t.After {
+		h.spring(*t, label)
+	}
+	return v, err
+}
+
+// done brings an operation to the store. What it acknowledged is noted before
+// anything else can happen to the process.
+func done[T any](h *hook, label string, acknowledged func(), do func() (T, error)) (T, error) {
+	h.underway.RLock()
+	defer h.underway.RUnlock()
 	v, err := do()
 	switch {
 	case err == nil && acknowledged != nil:
 		acknowledged()
 	case err != nil && acknowledged != nil:
 		h.journal.note("fault", h.worker, classOf(err), label)
-	}
-	if t != nil && t.After {
-		h.spring(*t, label)
 	}
 	return v, err
 }
