@@ -133,8 +133,9 @@ func (c benchCase) run(b testing.TB, synchronous string) (measured, []any) {
 
 // BenchmarkSupersteps prints what the engine takes per superstep (or call, or
 // turn of a tool loop), how many commits that is, and its rate as a share of
-// two floors: bare loops over the same driver that write as much in as many
-// commits, measured in the same run. floor_test.go says what they do.
+// floors: bare loops that write as much in as many commits, two over the same
+// SQL driver and one over the same store, measured in the same run. floor_test.go
+// says what they do.
 //
 // Engine and floors take turns, a few hundred commits each, and each starts
 // with a collected heap; a ratio is the median over all rounds, because a disk
@@ -148,21 +149,24 @@ func BenchmarkSupersteps(b *testing.B) {
 				units := float64(c.units * c.steps)
 				var spent time.Duration
 				var commits int
-				var ofRows, ofBlobs []float64
+				var ofRows, ofBlobs, ofStore []float64
 				for range b.N {
 					ours, written := c.run(b, synchronous)
 					rows := rowFloor(b, synchronous, written)
 					blobs := blobFloor(b, synchronous, written)
+					saves := storeFloor(b, synchronous, written)
 					spent += ours.time
 					commits = len(written)
 					ofRows = append(ofRows, float64(rows.time)/float64(ours.time))
 					ofBlobs = append(ofBlobs, float64(blobs.time)/float64(ours.time))
+					ofStore = append(ofStore, float64(saves.time)/float64(ours.time))
 				}
 				b.ReportMetric(0, "ns/op") // it would count the floors' time too
 				b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N)/units, "ns/"+c.unit)
 				b.ReportMetric(float64(commits)/units, "commits/"+c.unit)
 				b.ReportMetric(median(ofRows), "of-floor")
 				b.ReportMetric(median(ofBlobs), "of-blob-floor")
+				b.ReportMetric(median(ofStore), "of-store")
 			})
 		}
 	}

@@ -47,6 +47,39 @@ func rowFloor(b testing.TB, synchronous string, written []any) measured {
 	return measured{path, repeat(b, conn, commits)}
 }
 
+// storeFloor hands the same saves and records to the store, one after the other:
+// what is missing from it is the engine, which ran the nodes, and encoded,
+// linked and signed the rows.
+func storeFloor(b testing.TB, synchronous string, written []any) measured {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "saves.db")
+	s, err := sqlite.Open(ctx, path, sqlite.Options{Create: true, Synchronous: synchronous})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Prepare(ctx); err != nil {
+		b.Fatal(err)
+	}
+	runtime.GC()
+	var start time.Time
+	for i, w := range written {
+		switch w := w.(type) {
+		case stores.Save:
+			err = s.Save(ctx, w)
+		case stores.CallWrite:
+			err = s.RecordCall(ctx, w)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		if i == 0 {
+			start = time.Now()
+		}
+	}
+	return measured{path, time.Since(start)}
+}
+
 // blobFloor is the most naive one: all bytes of a commit as one blob into one
 // table without an index. No list, no history and no call log could be read
 // from what it leaves behind.
@@ -245,11 +278,14 @@ func TestFloorLeavesTheSameRows(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.steps = 3
 			engineFile, written := c.run(t, "NORMAL")
-			floorFile := rowFloor(t, "NORMAL", written)
+			floorFile, storeFile := rowFloor(t, "NORMAL", written), storeFloor(t, "NORMAL", written)
 			for _, table := range []string{"checkpoints", "runs", "calls", "events", "graphs"} {
 				want, got := dump(t, engineFile.path, table), dump(t, floorFile.path, table)
 				if len(want) == 0 && table != "calls" || !slices.Equal(got, want) {
 					t.Errorf("%s: the floor leaves\n%s\nthe engine\n%s", table, strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+				if got := dump(t, storeFile.path, table); !slices.Equal(got, want) {
+					t.Errorf("%s: the store leaves\n%s\nthe engine\n%s", table, strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
 			}
 		})
