@@ -22,8 +22,8 @@ func newPruneCommand(a *app) *cobra.Command {
 		Short: "Delete runs that have ended, by age and number",
 		Long: `Delete runs that have ended and verify. All that is given must hold: not updated for
 --older-than (like 36h or 30d, by this machine's clock), not among the newest
---keep-last of those that fit --query. Runs that have not ended are never pruned:
-delete --force is for those. A deleted run leaves nothing in the store, its log
+--keep-last of those that fit --query and verify. Runs that have not ended are never
+pruned: delete --force is for those. A deleted run leaves nothing in the store, its log
 included.`,
 		Args: arguments("STORE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -122,13 +122,20 @@ func (p pruning) recent(updated time.Time) bool { return p.older > 0 && p.now.Su
 
 // choose leaves of the runs that fit those that are old enough and not among
 // the newest. A run that turned out to be under way, or to be gone, is none of
-// them; one that does not verify is named, since its list entry said it ended.
+// them; one that does not verify is named, since its list entry said it ended,
+// but takes no place of the newest: its time proves nothing.
 func (p pruning) choose(plan []viewer.Removal) []viewer.Removal {
 	plan = slices.DeleteFunc(plan, func(r viewer.Removal) bool {
 		ended := stores.Status(r.Status).Final() || r.Code == "corrupt"
 		return !ended || r.Code == "not-found" || !p.words.matches(r.Row)
 	})
 	slices.SortStableFunc(plan, func(a, b viewer.Removal) int { return b.Updated.Compare(a.Updated) })
-	plan = plan[min(p.keep, len(plan)):]
-	return slices.DeleteFunc(plan, func(r viewer.Removal) bool { return p.recent(r.Updated) })
+	newest := 0
+	return slices.DeleteFunc(plan, func(r viewer.Removal) bool {
+		if r.Goes() && newest < p.keep {
+			newest++
+			return true
+		}
+		return p.recent(r.Updated)
+	})
 }
