@@ -83,7 +83,7 @@ func (a *app) lint(files []string, dialect string) error {
 				fmt.Fprintln(w, p)
 			}
 			if r.OK {
-				fmt.Fprintf(w, "%s: nothing is wrong\n", viewer.Scrub(r.File))
+				fmt.Fprintf(w, "%s: nothing is wrong with this %s\n", viewer.Scrub(r.File), kindOf(r.Dialect))
 			}
 		}
 	})
@@ -91,6 +91,14 @@ func (a *app) lint(files []string, dialect string) error {
 		return exit(viewer.Problem{Code: "usage"}.Exit())
 	}
 	return err
+}
+
+// kindOf says what a file was read as.
+func kindOf(dialect string) string {
+	if dialect == dialectTeff {
+		return "document of teff"
+	}
+	return "flow file"
 }
 
 // String is the line for a problem; no name in it can make another.
@@ -119,14 +127,7 @@ func (a *app) readFlow(file, dialect string) (lintReport, error) {
 	if document.Marked(file) {
 		return a.readTeffFlow(file)
 	}
-	own, err := a.readOwnFlow(file)
-	if err != nil || own.OK {
-		return own, err
-	}
-	if other, err := a.readTeffFlow(file); err == nil && other.OK {
-		return other, nil
-	}
-	return own, nil
+	return a.readOwnFlow(file) // also one that teff would take: it lets pass what it does not know
 }
 
 func (a *app) readOwnFlow(file string) (lintReport, error) {
@@ -164,7 +165,7 @@ func flowErrors(err error) []*flowfile.Error {
 func (a *app) readTeffFlow(file string) (lintReport, error) {
 	r := lintReport{File: file, Dialect: dialectTeff}
 	w, err := document.Load(file, a.workflowEnv)
-	if w != nil {
+	if w != nil && w.Graph != nil && len(w.Graph.Nodes) > 0 {
 		g := draw.Workflow(w)
 		r.graph = &g
 	}
@@ -175,6 +176,9 @@ func (a *app) readTeffFlow(file string) (lintReport, error) {
 		problems = e.Problems
 	} else if err != nil {
 		return r, unreadable(file, err)
+	}
+	if err == nil && r.graph == nil {
+		problems = []teff.Problem{{Reason: "it has no steps"}}
 	}
 	for _, p := range problems {
 		at := p.Position
