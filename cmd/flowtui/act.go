@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -57,11 +59,26 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 	})
 }
 
-// question is what confirming means.
+// question is what confirming means: all that was given, so that what is
+// confirmed is what is sent.
 func question(r viewer.Request) string {
 	q := string(r.Action)
 	if r.Target != "" {
 		q += " " + r.Target
+	}
+	switch {
+	case r.NotRun:
+		q += " as not run"
+	case r.Value != nil && r.Action == viewer.Resolve:
+		q += " with the result " + exactly(r.Value)
+	case r.Value != nil:
+		q += " with " + exactly(r.Value)
+	}
+	if r.Unchecked {
+		q += ", also if it would not pass"
+	}
+	if r.Note != "" {
+		q += fmt.Sprintf(" (note: %s)", oneLine(r.Note))
 	}
 	if r.RerunInDoubt {
 		q += " and run the calls in doubt again"
@@ -69,7 +86,19 @@ func question(r viewer.Request) string {
 	if r.Takeover {
 		q += " and cut off whoever works on it"
 	}
+	if r.NoRun {
+		q += ", without running on"
+	}
 	return q
+}
+
+// exactly is JSON on one line, its strings as they are.
+func exactly(value json.RawMessage) string {
+	var b bytes.Buffer
+	if err := json.Compact(&b, value); err != nil {
+		return string(value)
+	}
+	return b.String()
 }
 
 // mayAsk refuses a write that nobody can confirm, before anything is opened.

@@ -100,9 +100,13 @@ func review(w io.Writer, r viewer.ReviewEntry) {
 	if r.Masked > 0 {
 		fmt.Fprintf(w, "    secrets masked: %d, `flowtui plan --reveal` shows them\n", r.Masked)
 	}
-	for _, line := range []struct{ name, text string }{{"yes", r.IfYes}, {"no", r.IfNo}} {
+	yes := "if yes"
+	if r.Type == viewer.WaitInterrupt { // its answer may well be no
+		yes = "answered"
+	}
+	for _, line := range []struct{ name, text string }{{yes, r.IfYes}, {"if no", r.IfNo}} {
 		if line.text != "" {
-			fmt.Fprintf(w, "    if %s: %s\n", line.name, line.text)
+			fmt.Fprintf(w, "    %s: %s\n", line.name, line.text)
 		}
 	}
 }
