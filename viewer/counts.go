@@ -60,6 +60,17 @@ func (s *Service) countStatuses(ctx context.Context, q Query, counts Counts) map
 	return failed
 }
 
+// Others counts the runs of all other owners when the one that is asked for, ""
+// for the Service's, has none; else it is 0. A store that cannot be read is left out.
+func (s *Service) Others(ctx context.Context, owner string) int64 {
+	own, all := Counts{}, Counts{}
+	if s.countStatuses(ctx, Query{Owner: owner}, own); own[TabAll] > 0 {
+		return 0
+	}
+	s.countStatuses(ctx, Query{Owner: stores.AnyOwner}, all)
+	return all[TabAll]
+}
+
 func (s *Service) countIn(ctx context.Context, a *attachment, f stores.Filter) (map[stores.Status]int64, error) {
 	if err := s.present(ctx, a); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 const (
 	pageSize = 100
+	anyOwner = "*" // of a viewer.Query
 	// maxRows bounds what the list keeps; who looks for more narrows it.
 	maxRows = 2000
 	// checkBatch is how many runs are verified with one request.
@@ -34,12 +35,14 @@ type runs struct {
 	page   slot         // the rows from the start
 	more   slot         // the next page
 	tally  slot         // counts
+	beyond slot         // counts of all owners, when there is nothing of this one
 	check  slot         // verdicts
 	look   slot         // verdicts of runs that are on no page
 	query  viewer.Query // of the page in flight
 	next   string       // cursor of the next page
 	loaded bool         // the rows belong to the tab and the filter
 	counts viewer.Counts
+	others int64         // runs of other owners, counted when there are none of this one
 	doubt  viewer.Counts // lower than before: perhaps a store was left out
 
 	failed   *viewer.Problem // of the last read, when nothing could be read

@@ -198,6 +198,12 @@ func (r *runs) unread(store string) *viewer.StoreProblem {
 }
 
 func (r *runs) counted(msg reply[viewer.Counts]) tea.Cmd {
+	if r.beyond.take(msg.ticket) {
+		if msg.Problem == nil {
+			r.others = msg.Value[viewer.TabAll]
+		}
+		return nil
+	}
 	if !r.tally.take(msg.ticket) {
 		return nil
 	}
@@ -209,7 +215,14 @@ func (r *runs) counted(msg reply[viewer.Counts]) tea.Cmd {
 		return r.readPage()
 	}
 	r.counts = msg.Value
-	return nil
+	if r.counts[viewer.TabAll] > 0 {
+		r.others = 0
+		return nil
+	}
+	if r.beyond.wait() {
+		return nil
+	}
+	return loadCounts(r.env, r.beyond.ask(r.env), viewer.Query{Owner: anyOwner})
 }
 
 // settleCounts takes counts that went down, once a page read after them says

@@ -155,6 +155,8 @@ func (r *runs) empty() []string {
 		return []string{"  What is here is not known: a store cannot be read."}
 	case !r.loaded:
 		return []string{"  reading" + r.styles.Ellipsis}
+	case r.others > 0:
+		return []string{"  There are no runs of this owner here, and " + count(r.others) + " of other owners.", "  Start with --owner '*' to see all of them."}
 	case r.filter.Value() != "":
 		return []string{fmt.Sprintf("  No run id contains %q here.", r.filter.Value()), "  esc clears the filter." + all}
 	case viewer.Tabs[r.tab] == viewer.TabNeedsYou:

@@ -82,10 +82,20 @@ func (a *app) ls(ctx context.Context, store string, q viewer.Query, text string)
 	if err := a.result(page.Rows, func(w io.Writer) { a.rows(w, page.Rows, s.owner == stores.AnyOwner) }); err != nil {
 		return err
 	}
+	if len(page.Rows) == 0 {
+		a.noteOthers(ctx, s, q.Owner)
+	}
 	if page.Next != "" {
 		fmt.Fprintf(textWriter{a.stderr}, "next page: --cursor %s\n", page.Next)
 	}
 	return unread(page)
+}
+
+// noteOthers says that nothing was found of one owner where others have runs.
+func (a *app) noteOthers(ctx context.Context, s *session, owner string) {
+	if n := s.Others(ctx, owner); n > 0 {
+		a.note("hint: there are %s of other owners: --owner '*' is all of them", plural(int(n), "run"))
+	}
 }
 
 // lookNewest is of how many runs of a store those that have ended are verified

@@ -62,6 +62,9 @@ func (a *app) verify(ctx context.Context, args []string, forget bool) error {
 	if err := a.result(report, func(w io.Writer) { findings(w, report) }); err != nil {
 		return err
 	}
+	if report.Runs == 0 {
+		a.noteOthers(ctx, s, s.owner)
+	}
 	judged := a.judge(report)
 	if report.SetBack > 0 {
 		a.note("hint: %s at a later step before; if a backup was restored on purpose, forget that: %s --forget-seen",

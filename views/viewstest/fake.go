@@ -25,6 +25,7 @@ type Backend struct {
 	sync.Mutex
 	Infos    []viewer.StoreInfo
 	Rows     []viewer.Row
+	Others   viewer.Counts // runs of other owners, which no list shows
 	Plans    map[viewer.Ref]viewer.Plan
 	Revealed map[viewer.Ref]viewer.Plan // with secrets
 	Details  map[viewer.Ref]viewer.Detail
@@ -109,7 +110,7 @@ func inTab(r viewer.Row, t viewer.Tab) bool {
 }
 
 // Counts implements views.Backend.
-func (b *Backend) Counts(context.Context, viewer.Query) (viewer.Counts, error) {
+func (b *Backend) Counts(_ context.Context, q viewer.Query) (viewer.Counts, error) {
 	b.Lock()
 	defer b.Unlock()
 	if b.Err != nil {
@@ -122,6 +123,9 @@ func (b *Backend) Counts(context.Context, viewer.Query) (viewer.Counts, error) {
 			if inTab(r, t) {
 				c[t]++
 			}
+		}
+		if q.Owner == "*" {
+			c[t] += b.Others[t]
 		}
 	}
 	return c, nil
