@@ -1,6 +1,8 @@
 package views_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,4 +40,47 @@ func TestRunsOfOtherOwnersAreTold(t *testing.T) {
 	x.wait(5 * time.Second)
 	x.sees("There are no runs in this store.")
 	x.seesNot("other owners")
+}
+
+// What is more urgent and comes later is seen, unless somebody is somewhere
+// else in the list; and the list says what is not on the screen.
+func TestRunsThatComeFirstAreSeen(t *testing.T) {
+	t.Parallel()
+	tampered := func(run string) viewer.Row { return viewstest.Row(run, "tickets", time.Hour, viewer.Tampered) }
+	x := start(t, 80, 24, func(b *viewstest.Backend) {
+		b.Rows = nil
+		for i := range 30 {
+			b.Rows = append(b.Rows, viewstest.Row(fmt.Sprintf("failed-%02d", i), "tickets", time.Hour, viewer.Failed))
+		}
+	})
+	shown := func() int { return strings.Count(x.view(), "! failed") }
+	n := shown()
+	x.sees("failed-00", fmt.Sprintf("─ %d below ─", 30-n))
+	x.seesNot("above")
+	come := func(runs ...string) {
+		for _, run := range runs {
+			x.backend.Rows = append([]viewer.Row{tampered(run)}, x.backend.Rows...)
+		}
+		x.changed()
+	}
+	come("bad-1", "bad-2")
+	x.sees("bad-2", "bad-1", "▸ ! failed     failed-00", fmt.Sprintf("─ %d below ─", 32-n))
+	come("bad-3")
+	x.sees("bad-3", "failed-00", fmt.Sprintf("─ %d below ─", 33-n))
+	x.sees("▸ ! failed     failed-00") // the cursor stays on its run
+	for range n + 5 {
+		x.keys("j")
+	}
+	before := x.line("failed-12")
+	x.sees(" above, ", " below ─")
+	come("bad-4")
+	x.seesNot("bad-4")
+	same(t, x.line("failed-12"), before)
+	x.keys("G")
+	x.sees(fmt.Sprintf("─ %d above ─", 34-n))
+	x.seesNot("below")
+	x.keys("g")
+	x.sees("bad-4", fmt.Sprintf("─ %d below ─", 34-n))
+	come("bad-5")
+	x.sees("bad-5")
 }

@@ -54,7 +54,7 @@ func (r *runs) arrange() {
 func (r *runs) View() string {
 	r.arrange()
 	l := r.layout()
-	lines := []string{header(r.shared, r.missing(), r.freshness(), r.width), r.tabs(), r.rule()}
+	lines := []string{header(r.shared, r.missing(), r.freshness(), r.width), r.tabs(), r.hidden()}
 	if t := r.trouble(); t != "" {
 		lines = append(lines, r.styles.Tone(theme.Danger).Render(widget.Fit(" "+widget.Plain(t), r.width, r.styles.Ellipsis)))
 	}
@@ -66,6 +66,27 @@ func (r *runs) View() string {
 }
 
 func (r *runs) rule() string { return r.styles.Muted.Render(widget.Rule(r.styles.Rule, r.width)) }
+
+// hidden is the line over the table. It says how many rows are above and below
+// those that are shown.
+func (r *runs) hidden() string {
+	above, below := r.table.Hidden()
+	var parts []string
+	if above > 0 {
+		parts = append(parts, count(int64(above))+" above")
+	}
+	switch {
+	case r.next != "":
+		parts = append(parts, count(int64(below))+"+ below")
+	case below > 0:
+		parts = append(parts, count(int64(below))+" below")
+	}
+	if len(parts) == 0 {
+		return r.rule()
+	}
+	text := " " + strings.Join(parts, ", ") + " "
+	return r.styles.Muted.Render(widget.Rule(r.styles.Rule, max(0, r.width-widget.Width(text)-1))) + text + r.styles.Muted.Render(widget.Rule(r.styles.Rule, 1))
+}
 
 func (r *runs) tabs() string {
 	tabs := make([]widget.Tab, len(viewer.Tabs))

@@ -34,6 +34,7 @@ type Table[K comparable, R any] struct {
 	widths  []int // 0: not shown
 	cursor  int
 	top     int
+	moved   bool // the cursor, by a person: what they look at stays where it is
 	width   int
 	height  int
 	// Stale greys the rows: they are what was last read.
@@ -63,6 +64,9 @@ func (t *Table[K, R]) SetRows(rows []R) bool {
 			t.top += at - t.cursor // the row stays on its line of the screen
 			t.cursor = at
 		}
+	}
+	if t.moved = t.moved && len(rows) > 0; !t.moved {
+		t.top = 0 // what comes first is seen first
 	}
 	t.rows = rows
 	t.layout()
@@ -104,6 +108,7 @@ func (t *Table[K, R]) Select(k K) bool {
 
 // Move moves the cursor by n rows.
 func (t *Table[K, R]) Move(n int) {
+	t.moved = true
 	t.cursor += n
 	t.clamp()
 }
@@ -112,13 +117,21 @@ func (t *Table[K, R]) Move(n int) {
 func (t *Table[K, R]) Page(halves int) { t.Move(halves * max(1, t.body()/2)) }
 
 // Top moves the cursor to the first row.
-func (t *Table[K, R]) Top() { t.Move(-len(t.rows)) }
+func (t *Table[K, R]) Top() {
+	t.Move(-len(t.rows))
+	t.moved = false // as in the beginning
+}
 
 // Bottom moves the cursor to the last row.
 func (t *Table[K, R]) Bottom() { t.Move(len(t.rows)) }
 
 // NearEnd reports that less than a screen of rows is left below the cursor.
 func (t *Table[K, R]) NearEnd() bool { return len(t.rows)-t.cursor <= max(1, t.body()) }
+
+// Hidden is how many rows are above and below those that are shown.
+func (t *Table[K, R]) Hidden() (above, below int) {
+	return t.top, max(0, len(t.rows)-t.top-t.body())
+}
 
 // Body is how many rows fit.
 func (t *Table[K, R]) body() int { return max(0, t.height-1) }
