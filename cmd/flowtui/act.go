@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -193,14 +194,24 @@ func (a *app) undecided(ctx context.Context, s *session, ref viewer.Ref, p viewe
 	return exit(p.Exit())
 }
 
-// stopped says that a run whose worker was told to stop can be brought on.
+// stopped says how a run whose worker was told to stop can be brought on.
 func (a *app) stopped(ctx context.Context, s *session, ref viewer.Ref, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
+	look, done := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	defer done()
+	if plan, err := s.Plan(look, ref, false); err == nil && plan.Undecided != "" {
+		return a.undecided(look, s, ref, viewer.Problem{
+			Code: "failed", Run: ref.Run, Message: fmt.Sprintf("stopped (%v) while a call was under way: %s", context.Cause(ctx), plan.Undecided),
+		})
+	}
 	return viewer.Problem{Code: "failed", Run: ref.Run, Message: fmt.Sprintf("stopped (%v); the run can be recovered", context.Cause(ctx)),
 		Hint: s.Command(viewer.Request{Ref: ref, Action: viewer.Recover})}
 }
+
+// lastLook bounds how long a command that was told to stop still looks at its run.
+const lastLook = 3 * time.Second
 
 // outcome prints where the run stands and returns the exit code that says it.
 // A run that failed because it was denied did what was asked.
