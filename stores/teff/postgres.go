@@ -24,7 +24,8 @@ type server struct {
 	pool    *pgxpool.Pool
 	place   string // without the password
 	table   pgx.Identifier
-	history bool
+	history bool  // it writes and reads the history table
+	asked   *bool // what the URL says of that, nil for nothing
 }
 
 // historicalServer is one with a history table.
@@ -41,7 +42,7 @@ func parseURL(location string) (*server, *pgxpool.Config, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: the URL cannot be read; characters like / ? # @ : %% in a user or a password are written as %%2F and so on", stores.ErrInvalid)
 	}
-	table := defaultTable
+	s, table := &server{}, defaultTable
 	var rest []string
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
 		name, value, _ := strings.Cut(pair, "=")
@@ -52,6 +53,12 @@ func parseURL(location string) (*server, *pgxpool.Config, error) {
 		switch {
 		case name == "table":
 			table = value
+		case name == "history":
+			asked, err := strconv.ParseBool(value)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%w: history %q, there are true and false", stores.ErrInvalid, value)
+			}
+			s.asked = &asked
 		case name == "format" && value != "teff":
 			return nil, nil, fmt.Errorf("%w: format %q, there is teff", stores.ErrInvalid, value)
 		case name != "format" && pair != "":
@@ -59,7 +66,6 @@ func parseURL(location string) (*server, *pgxpool.Config, error) {
 		}
 	}
 	u.RawQuery = strings.Join(rest, "&")
-	s := &server{}
 	if s.table, err = parseTable(table); err != nil {
 		return nil, nil, err
 	}
@@ -77,11 +83,11 @@ func parseURL(location string) (*server, *pgxpool.Config, error) {
 	if !strings.Contains(u.RawQuery, "connect_timeout=") {
 		conf.ConnConfig.ConnectTimeout = connectLimit
 	}
-	s.place = locate(conf.ConnConfig, table)
+	s.place = locate(conf.ConnConfig, table, s.asked)
 	return s, conf, nil
 }
 
-func locate(c *pgx.ConnConfig, table string) string {
+func locate(c *pgx.ConnConfig, table string, history *bool) string {
 	u := url.URL{Scheme: "postgres", Path: "/" + c.Database}
 	q := url.Values{"format": {"teff"}}
 	if strings.HasPrefix(c.Host, "/") {
@@ -94,6 +100,9 @@ func locate(c *pgx.ConnConfig, table string) string {
 	}
 	if table != defaultTable {
 		q.Set("table", table)
+	}
+	if history != nil {
+		q.Set("history", strconv.FormatBool(*history))
 	}
 	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20")
 	return u.String()
@@ -119,7 +128,7 @@ func openPostgres(ctx context.Context, location string) (b backend, err error) {
 	if err != nil {
 		return nil, &stores.OpError{Op: "open", Store: s.place, Err: s.class(err)}
 	}
-	if s.history = c.history; s.history {
+	if s.history = s.keepsHistory(c); s.history {
 		return historicalServer{s}, nil
 	}
 	return s, nil
@@ -135,6 +144,17 @@ func sniffPostgres(ctx context.Context, location string) (bool, string, error) {
 		return false, "", nil // our own driver says what is there
 	}
 	return false, "", err
+}
+
+// keepsHistory reports whether the history table belongs to this one. There is
+// at most one in a database, and nothing in it says whose it is: beside the
+// table with teff's own name it is taken for that one's, of any other table the
+// URL has to say so, or two stores would write into each other's history.
+func (s *server) keepsHistory(c catalog) bool {
+	if s.asked != nil {
+		return *s.asked
+	}
+	return c.history && len(s.table) == 1 && s.table[0] == defaultTable
 }
 
 func (s *server) location() string             { return s.place }
@@ -205,6 +225,9 @@ func (c catalog) check(s *server) error {
 		if got := c.columns[col]; got != types[0] && got != types[len(types)-1] {
 			return fmt.Errorf("%w: looked for the table %s of teff, found one in which %s is %s, not %s", stores.ErrNotStore, name, col, orMissing(got), types[0])
 		}
+	}
+	if s.asked != nil && *s.asked && !c.history {
+		return fmt.Errorf("%w: the URL says history=true, and there is no table %s of teff in the database %q", stores.ErrNotStore, historyTable, c.database)
 	}
 	if !c.right {
 		return fmt.Errorf("%w: the role %q may not read %s; GRANT SELECT lets it", stores.ErrUnreadable, c.role, name)

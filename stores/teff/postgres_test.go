@@ -60,6 +60,61 @@ func TestTableOption(t *testing.T) {
 	}
 }
 
+const historyOf = ` (owner text NOT NULL DEFAULT 'default', checkpoint_id text NOT NULL, iteration integer NOT NULL, state jsonb NOT NULL, next_node_id text,
+	PRIMARY KEY (owner, checkpoint_id, iteration));`
+
+// The one history table of a database is not written for another table than
+// its own: the URL says whose it is where the names do not.
+func TestHistoryIsThatOfOneTable(t *testing.T) {
+	server := testservers.Postgres(t)
+	execute(t, server.URL, "CREATE TABLE checkpoints"+tableOf+"CREATE TABLE runs2"+tableOf+"CREATE TABLE checkpoint_history"+historyOf+`
+		INSERT INTO checkpoints VALUES ('default', 'order-7', '{"of": "A"}', NULL, 2, 1.0);
+		INSERT INTO runs2 VALUES ('default', 'order-7', '{"of": "B"}', 'x', 1, 1.0);
+		INSERT INTO checkpoint_history VALUES ('default', 'order-7', 1, '{"of": "A"}', 'pay'), ('default', 'order-7', 2, '{"of": "A"}', NULL)`)
+	k := stores.Key{Owner: "default", Run: "order-7"}
+	historyOf := func(s foreign) (list []string) {
+		all, err := s.(stores.Historian).History(t.Context(), k, stores.HistoryQuery{Payload: true})
+		check(t, err)
+		for _, c := range all {
+			list = append(list, string(c.Payload))
+		}
+		return list
+	}
+	own := attach(t, server.URL+"&format=teff")
+	before := historyOf(own)
+	for _, options := range []string{"&table=runs2", "&table=runs2&history=false", "&format=teff&history=false"} {
+		s := attach(t, server.URL+options)
+		if _, ok := s.(stores.Historian); ok {
+			t.Errorf("%s has a history", options)
+		}
+		c := latest(t, s, k.Owner, k.Run)
+		_, err := s.Replace(t.Context(), stores.Replacement{Key: k, Seen: c.Payload, Next: []byte(`{"state": {"of": "B"}, "next_node_id": "y", "iteration": 1}`)})
+		check(t, err)
+		if after := historyOf(own); len(before) != 2 || !slices.Equal(before, after) {
+			t.Errorf("%s: the history was %q, is %q", options, before, after)
+		}
+	}
+	s := attach(t, server.URL+"&table=runs2&history=true")
+	info, err := s.Info(t.Context())
+	check(t, err)
+	if !strings.Contains(info.Location, "history=true") || !strings.Contains(info.Location, "table=runs2") {
+		t.Errorf("it is at %s", info.Location)
+	}
+	c, next := latest(t, s, k.Owner, k.Run), `{"state": {"of": "B"}, "next_node_id": "z", "iteration": 3}`
+	_, err = s.Replace(t.Context(), stores.Replacement{Key: k, Seen: c.Payload, Next: []byte(next)})
+	check(t, err)
+	if after := historyOf(s); len(after) != 3 || after[2] != next {
+		t.Errorf("asked for, the history is %q", after)
+	}
+	execute(t, server.URL, "DROP TABLE checkpoint_history")
+	if _, err := Open(t.Context(), server.URL+"&table=runs2&history=true", Options{}); !errors.Is(err, stores.ErrNotStore) {
+		t.Errorf("without a history table: %v", err)
+	}
+	if _, err := Open(t.Context(), server.URL+"&table=runs2&history=perhaps", Options{}); !errors.Is(err, stores.ErrInvalid) {
+		t.Errorf("history=perhaps: %v", err)
+	}
+}
+
 // What is wrong is said without the password.
 func TestPostgresProblems(t *testing.T) {
 	server := testservers.Postgres(t)
@@ -142,8 +197,7 @@ func TestBehindPgbouncer(t *testing.T) {
 // back: the row was written once, or the error says that nothing was saved.
 func TestLostReplies(t *testing.T) {
 	server := testservers.Postgres(t)
-	execute(t, server.URL, "CREATE TABLE checkpoints"+tableOf+"CREATE TABLE checkpoint_history (owner text NOT NULL DEFAULT 'default', checkpoint_id text NOT NULL, "+
-		"iteration integer NOT NULL, state jsonb NOT NULL, next_node_id text, PRIMARY KEY (owner, checkpoint_id, iteration));"+
+	execute(t, server.URL, "CREATE TABLE checkpoints"+tableOf+"CREATE TABLE checkpoint_history"+historyOf+
 		`INSERT INTO checkpoints VALUES ('o', 'r', '{"n": 0}', 'n', 1, 1.0)`)
 	u, err := url.Parse(server.URL)
 	check(t, err)
