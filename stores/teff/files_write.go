@@ -69,7 +69,7 @@ func (f *files) put(root *os.Root, c change) error {
 	}
 	// Not teff's own temporary name: a process of it may be writing that now.
 	temp := path.Join(c.key.Owner, ".flowtui-"+rand.Text()[:12]+".tmp")
-	if err := writeSynced(root, temp, c.next, f.modeOf(root, name)); err != nil {
+	if err := writeSynced(root, temp, c.next, modelOf(root, c)); err != nil {
 		_ = root.Remove(temp)
 		return fileError(err)
 	}
@@ -83,24 +83,55 @@ func (f *files) put(root *os.Root, c change) error {
 	return nil
 }
 
-// modeOf keeps the permissions of the file that is replaced.
-func (f *files) modeOf(root *os.Root, name string) os.FileMode {
-	if info, err := root.Stat(name); err == nil {
-		return info.Mode().Perm()
+// modelOf is the file whose permissions and owner the new one takes, nil for
+// none: the one that it replaces, for a new row of a nested run that of a run
+// above it. Whoever could read and write the run still can.
+func modelOf(root *os.Root, c change) os.FileInfo {
+	for id := c.key.Run; ; {
+		if info, err := root.Stat(path.Join(c.key.Owner, id+rowSuffix)); err == nil {
+			return info
+		}
+		end := strings.LastIndex(id, sub)
+		if end < 0 {
+			return nil
+		}
+		id = id[:end]
 	}
-	return 0o666
 }
 
-func writeSynced(root *os.Root, name string, text []byte, mode os.FileMode) error {
-	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+func writeSynced(root *os.Root, name string, text []byte, model os.FileInfo) error {
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, modeUntil(model))
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(text)
+	err = takeAfter(file, model)
+	if err == nil {
+		_, err = file.Write(text)
+	}
 	if err == nil {
 		err = file.Sync()
 	}
 	return errors.Join(err, file.Close())
+}
+
+// modeUntil is the mode of a new file until it has its owner: nobody else reads
+// it before.
+func modeUntil(model os.FileInfo) os.FileMode {
+	if model == nil {
+		return 0o666
+	}
+	return 0o600
+}
+
+// takeAfter gives a file the owner and the permissions of another.
+func takeAfter(file *os.File, model os.FileInfo) error {
+	if model == nil {
+		return nil
+	}
+	if err := takeOwner(file, model); err != nil {
+		return err
+	}
+	return file.Chmod(model.Mode().Perm()) // what the umask has left out of it too
 }
 
 func syncFolder(root *os.Root, owner string) error {

@@ -4,6 +4,7 @@ package teff
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 
@@ -12,6 +13,24 @@ import (
 
 // mayWrite asks the system without touching the file.
 func mayWrite(path string) bool { return unix.Access(path, unix.W_OK) == nil }
+
+// takeOwner gives a new file the user and the group of another, or says that
+// this user may not.
+func takeOwner(file *os.File, model os.FileInfo) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	have, okHave := info.Sys().(*syscall.Stat_t)
+	want, okWant := model.Sys().(*syscall.Stat_t)
+	if !okHave || !okWant || have.Uid == want.Uid && have.Gid == want.Gid {
+		return nil
+	}
+	if err := file.Chown(int(want.Uid), int(want.Gid)); err != nil {
+		return fmt.Errorf("the file belongs to user %d and group %d, and user %d may not write one for them (run it as that user): %w", want.Uid, want.Gid, have.Uid, err)
+	}
+	return nil
+}
 
 // syncNames makes the names in a folder durable.
 func syncNames(folder *os.File) error { return folder.Sync() }
