@@ -106,9 +106,9 @@ func (s *Service) pin(ctx context.Context, rows *teffRows, id string, h stores.H
 		return err
 	}
 	if !bytes.Equal(c.Prev, h.Prev) {
-		return changedForeign(h.Run)
+		return changedForeign(h.Run, false)
 	}
-	rows.pinned[id] = c.Payload
+	rows.seen[id] = c.Payload
 	return nil
 }
 
@@ -125,8 +125,12 @@ func sameForeign(h stores.Head, f facts, version string) error {
 	}
 }
 
-func changedForeign(id string) error {
-	return Problem{Code: codeConflict, Run: id, Message: "it changed while you acted; nothing was saved", Hint: "look at it again before you act"}
+func changedForeign(id string, saved bool) error {
+	what := "it changed while you acted; nothing was saved"
+	if saved {
+		what = "it changed while you acted: another process is at it too, and it is as that one left it"
+	}
+	return Problem{Code: codeConflict, Run: id, Message: what, Hint: "look at it again before you act"}
 }
 
 // originalID is the id that the run has for teff. File names have it with /

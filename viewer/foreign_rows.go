@@ -12,7 +12,7 @@ import (
 )
 
 // teffRows are the checkpoints of one owner, for the engine that runs teff's
-// workflows. A row is written only over the one that was read or written here
+// workflows. A row is read again and written only as it was read or written here
 // last: where teff would let two processes run one run, the second stops.
 type teffRows struct {
 	store stores.Store
@@ -20,14 +20,13 @@ type teffRows struct {
 
 	mu     sync.Mutex
 	seen   map[string][]byte // payloads by id, nil for no row
-	pinned map[string][]byte // rows that an action was decided on
 	writes int
 }
 
 var _ teff.Checkpointer = (*teffRows)(nil)
 
 func rowsOf(a *attachment, owner string) *teffRows {
-	return &teffRows{store: a.store, owner: owner, seen: map[string][]byte{}, pinned: map[string][]byte{}}
+	return &teffRows{store: a.store, owner: owner, seen: map[string][]byte{}}
 }
 
 func (t *teffRows) key(id string) stores.Key { return stores.Key{Owner: t.owner, Run: id} }
@@ -37,19 +36,22 @@ func (t *teffRows) Load(ctx context.Context, id string) (teff.Checkpoint, bool, 
 	c, err := t.store.Latest(ctx, t.key(id))
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var now []byte
 	switch {
 	case errors.Is(err, stores.ErrNotFound):
-		t.seen[id] = nil
-		return teff.Checkpoint{}, false, nil
 	case err != nil:
 		return teff.Checkpoint{}, false, err
 	case c.Bad != "":
 		return teff.Checkpoint{}, false, Problem{Code: codeCorrupt, Message: fmt.Sprintf("the row of %q cannot be read: %s", id, c.Bad), Run: id}
+	default:
+		now = c.Payload
 	}
-	if pin, ok := t.pinned[id]; ok && t.writes == 0 && !bytes.Equal(pin, c.Payload) {
-		return teff.Checkpoint{}, false, changedForeign(id)
+	if seen, met := t.seen[id]; met && (seen == nil) != (now == nil) || met && !bytes.Equal(seen, now) {
+		return teff.Checkpoint{}, false, changedForeign(id, t.writes > 0)
 	}
-	t.seen[id] = c.Payload
+	if t.seen[id] = now; now == nil {
+		return teff.Checkpoint{}, false, nil
+	}
 	row, err := teff.ReadCheckpoint(c.Payload)
 	return row, err == nil, err
 }

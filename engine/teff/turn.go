@@ -1,11 +1,18 @@
 package teff
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/flowtui/flowtui/engine/teff/py"
 )
+
+// ErrChanged is for a message to a run that another process went on with while
+// the message was given: it could land on a question that its writer never saw.
+// Nothing was saved.
+var ErrChanged = errors.New("the run changed while the message was given; nothing was saved")
 
 // A Conversation is a run whose id is a session and that is told messages.
 type Conversation struct {
@@ -44,13 +51,19 @@ func (t TurnResult) Text() string {
 }
 
 // Turn tells a conversation a message: the answer when it waits, else the next
-// message of the user, with which the graph runs from its entry.
+// message of the user, with which the graph runs from its entry. What the
+// message means is decided on one look at the run, and it is [ErrChanged] when
+// the run is another one by the time that it goes on.
 func (c *Conversation) Turn(ctx context.Context, session, message string) (TurnResult, error) {
-	answer, initial, err := c.hear(ctx, session, message)
+	h, err := c.hear(ctx, session, message)
 	if err != nil {
 		return TurnResult{}, err
 	}
-	r, err := c.Run(ctx, session, initial, answer)
+	runner := c.Runner
+	if !h.saved {
+		runner.Store = &sameRow{Checkpointer: c.Store, id: session, row: h.row}
+	}
+	r, err := runner.Run(ctx, session, h.initial, h.answer)
 	if err != nil {
 		return TurnResult{}, err
 	}
@@ -69,29 +82,58 @@ func (c *Conversation) messagesKey() string {
 	return c.MessagesKey
 }
 
-// hear gives what a message means for the run: an answer, or the messages of a
-// new run. For a known run it saves the message with the run set to its entry.
-func (c *Conversation) hear(ctx context.Context, session, message string) (answer, initial *py.Dict, err error) {
+// heard is what a message means for a run.
+type heard struct {
+	row     *Checkpoint // that it was decided on, nil for a new run
+	answer  *py.Dict    // the message, when the run waits
+	initial *py.Dict    // the message, when the run is new
+	saved   bool        // the message is in the row, which is set to the entry
+}
+
+// hear decides what a message means, and saves it for a run that waits for none.
+func (c *Conversation) hear(ctx context.Context, session, message string) (heard, error) {
 	said := py.NewDict(py.Entry{Key: "role", Value: "user"}, py.Entry{Key: "content", Value: message})
 	row, found, err := c.Store.Load(ctx, session)
 	if err != nil {
-		return nil, nil, err
+		return heard{}, err
 	}
 	if !found {
-		return nil, py.NewDict(py.Entry{Key: c.messagesKey(), Value: py.NewList(said)}), nil
+		return heard{initial: py.NewDict(py.Entry{Key: c.messagesKey(), Value: py.NewList(said)})}, nil
 	}
 	state, err := loadState(session, row)
 	if err != nil {
-		return nil, nil, err
+		return heard{}, err
 	}
 	pause, err := readInterrupt(state)
 	if err != nil {
-		return nil, nil, fmt.Errorf("run %s: %w", session, err)
+		return heard{}, fmt.Errorf("run %s: %w", session, err)
 	}
 	if pause != nil {
-		return py.NewDict(py.Entry{Key: pause.Key, Value: message}), nil, nil
+		return heard{row: &row, answer: py.NewDict(py.Entry{Key: pause.Key, Value: message})}, nil
 	}
-	return nil, nil, c.restart(ctx, session, state, said)
+	return heard{saved: true}, c.restart(ctx, session, state, said)
+}
+
+// sameRow gives a run's row as long as it is the one that was decided on, which
+// counts for the first look: what follows is what the run itself saved.
+type sameRow struct {
+	Checkpointer
+	id  string
+	row *Checkpoint // nil: there was none
+	met bool
+}
+
+// Load implements Checkpointer.
+func (s *sameRow) Load(ctx context.Context, id string) (Checkpoint, bool, error) {
+	c, found, err := s.Checkpointer.Load(ctx, id)
+	if err != nil || id != s.id || s.met {
+		return c, found, err
+	}
+	s.met = true
+	if found != (s.row != nil) || found && !bytes.Equal(c.Payload(), s.row.Payload()) {
+		return Checkpoint{}, false, fmt.Errorf("run %s: %w", id, ErrChanged)
+	}
+	return c, found, nil
 }
 
 func (c *Conversation) restart(ctx context.Context, session string, state, said *py.Dict) error {

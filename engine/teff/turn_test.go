@@ -1,6 +1,8 @@
 package teff_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/flowtui/flowtui/engine/teff"
@@ -51,5 +53,51 @@ func TestWhatAChannelShowsOfATurn(t *testing.T) {
 		if got := c.turn.Text(); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.turn, got, c.want)
 		}
+	}
+}
+
+// meanwhile is a store where another process acts between two looks.
+type meanwhile struct {
+	*memory
+	act func() // after the next Load
+}
+
+func (m *meanwhile) Load(ctx context.Context, id string) (teff.Checkpoint, bool, error) {
+	c, found, err := m.memory.Load(ctx, id)
+	if act := m.act; act != nil {
+		m.act = nil
+		act()
+	}
+	return c, found, err
+}
+
+// A message counts for what its run asked when it was looked at, and for nothing
+// that was asked or begun by another process in between.
+func TestAMessageDoesNotAnswerWhatIsAskedMeanwhile(t *testing.T) {
+	w := workflow(t, `{"steps": [
+		{"id": "name", "type": "interrupt", "config": {"key": "name", "prompt": "your name?"}},
+		{"id": "pay", "type": "interrupt", "config": {"key": "pay", "prompt": "pay 1000?"}},
+		{"id": "after", "type": "transform", "config": {"action": "render", "template": "{name}/{pay}", "output_key": "summary"}}],
+		"edges": [{"from": "name", "to": "pay"}, {"from": "pay", "to": "after"}]}`)
+	m := newMemory()
+	s := &meanwhile{memory: m}
+	mine := teff.Conversation{Runner: teff.Runner{Workflow: w, Store: s}}
+	others := teff.Conversation{Runner: teff.Runner{Workflow: w, Store: m}}
+	for _, other := range []string{
+		"hello", // begins the run
+		"Bob",   // then another question is asked
+		"yes",   // then none is
+	} {
+		s.act = func() {
+			if _, err := others.Turn(t.Context(), "r", other); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if turn, err := mine.Turn(t.Context(), "r", "Ann"); !errors.Is(err, teff.ErrChanged) {
+			t.Errorf("meanwhile %q: %+v, %v", other, turn, err)
+		}
+	}
+	if got := m.state(t, "r"); got != `{"messages": [{"role": "user", "content": "hello"}], "name": "Bob", "pay": "yes", "summary": "Bob/yes"}` {
+		t.Errorf("%s", got)
 	}
 }
