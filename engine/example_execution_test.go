@@ -196,8 +196,8 @@ func ExampleRunner_StreamTurn() {
 		}
 	}
 	// Output:
-	// interrupt {"key":"approved","prompt":"Start with it?"}
-	// reply {"reply":"A plan for: Plan a bath."}
+	// interrupt {"key":"approved","prompt":"Start with it?","question":"approved#1"}
+	// reply {"question":"turn#1","reply":"A plan for: Plan a bath."}
 }
 
 // A code is asked for until it has the right form. The strategy says whether an

@@ -22,6 +22,9 @@ type Turn struct {
 	// Question is the TurnResult.Question that the message is an answer to: it is
 	// refused when something else is asked by now. "" is whatever is asked.
 	Question string
+	// New is for a message whose writer saw no session: it is refused when there
+	// is one by now, as nobody saw what that asks.
+	New bool
 }
 
 // TurnResult is what a turn came to.
@@ -35,7 +38,8 @@ type TurnResult struct {
 	Choices   []string // of the interrupt, when it has some
 	Want      *Want    // what passes, as far as it is known
 	State     State    // when the turn is over
-	// Question names what the next message answers: the interrupt, or the turn.
+	// Question names what the next message answers: the interrupt, or the turn. A
+	// Turn with it cannot land on a question that was asked meanwhile.
 	Question string
 	// Open is all that the turn waits for. When it is more than one interrupt, or
 	// an approval, Resume brings it on and not a message.
@@ -61,6 +65,9 @@ func (r *Runner) Turn(ctx context.Context, f *Flow, t Turn) (TurnResult, error) 
 	if f.talk == nil {
 		return TurnResult{}, &Error{Class: ErrFlow, Key: t.Key, Reason: fmt.Sprintf("flow %q is no conversation", f.name), Hint: "make it one with Flow.Conversation"}
 	}
+	if t.New && t.Question != "" {
+		return TurnResult{}, invalid(t.Key, "a message that starts a session answers no question, not %q", t.Question)
+	}
 	if t.Key.Run == "" {
 		t.Key.Run = r.ids()
 	}
@@ -83,6 +90,9 @@ func (r *Runner) turn(ctx context.Context, f *Flow, t Turn) (Result, error) {
 		return Result{}, err
 	case last.Flow != f.name:
 		return Result{}, conflict(t.Key, "", "it belongs to flow %q, not %q", last.Flow, f.name)
+	}
+	if t.New {
+		return Result{}, conflict(t.Key, "look at it, then send the message again", "the session is there already, and what it asks was not seen")
 	}
 	res, err := r.Recover(ctx, f, t.Key, RecoverOptions{Identity: t.Identity})
 	if err != nil {

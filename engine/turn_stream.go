@@ -9,10 +9,11 @@ import (
 	"github.com/flowtui/flowtui/stores"
 )
 
-// The events that end a stream of a turn.
+// The events that end a stream of a turn. Their question is the one of
+// [TurnResult].
 const (
-	EventInterrupt = "interrupt" // key, prompt, and choices if there are some: the turn waits
-	EventReply     = "reply"     // reply: the turn is over
+	EventInterrupt = "interrupt" // key, prompt, question, and choices if there are some: the turn waits
+	EventReply     = "reply"     // reply, question: the turn is over
 )
 
 // TurnEvent is one event of a turn: what the run's log got, and what ends the
@@ -70,14 +71,14 @@ func (r *Runner) StreamTurn(ctx context.Context, f *Flow, t Turn) iter.Seq2[Turn
 // event is how a turn ends.
 func (t TurnResult) event() (TurnEvent, error) {
 	if t.Waiting {
-		data := map[string]any{"key": t.Key, "prompt": t.Prompt}
+		data := map[string]any{"key": t.Key, "prompt": t.Prompt, "question": t.Question}
 		if len(t.Choices) > 0 {
 			data["choices"] = t.Choices
 		}
 		raw, err := marshal(data)
 		return TurnEvent{EventInterrupt, raw}, err
 	}
-	raw, err := marshal(map[string]any{"reply": t.Reply})
+	raw, err := marshal(map[string]any{"reply": t.Reply, "question": t.Question})
 	return TurnEvent{EventReply, raw}, err
 }
 

@@ -229,6 +229,40 @@ func TestScenario17Turns(t *testing.T) {
 	})
 }
 
+// A message answers what its writer saw, and nothing that was asked since: not
+// the question of another one's turn, and not one of a session that another one
+// started.
+func TestAMessageAnswersOnlyWhatWasSeen(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		r := runner(t, s, nil)
+		first := turnOf("how big?")
+		first.New = true
+		seen, err := r.Turn(ctx, renovation(), first)
+		if err != nil || seen.Question != "turn#1" {
+			t.Fatalf("%+v, %v", seen, err)
+		}
+		if _, err := r.Turn(ctx, renovation(), turnOf("plan it")); err != nil { // somebody else goes on
+			t.Fatal(err)
+		}
+		late := turnOf("yes")
+		late.Question = seen.Question
+		if res, err := r.Turn(ctx, renovation(), late); !errors.Is(err, engine.ErrCheckpointConflict) {
+			t.Errorf("a message to the reply before: %+v, %v", res, err)
+		}
+		first.Message = "yes"
+		if res, err := r.Turn(ctx, renovation(), first); !errors.Is(err, engine.ErrCheckpointConflict) || !strings.Contains(err.Error(), "is there already") {
+			t.Errorf("a first message: %+v, %v", res, err)
+		}
+		first.Question = "approve#1"
+		if _, err := r.Turn(ctx, renovation(), first); !errors.Is(err, engine.ErrInvalid) {
+			t.Errorf("a first message that answers: %v", err)
+		}
+		if _, b := latestOf(t, s, "alice"); len(b.Waiting) != 1 || b.Waiting[0].ID != "approve#1" || strings.Contains(string(b.State), "yes") {
+			t.Errorf("it was answered: %+v, %s", b.Waiting, b.State)
+		}
+	})
+}
+
 func TestStreamTurn(t *testing.T) {
 	s := newStore()
 	r := runner(t, s, nil)
@@ -246,12 +280,12 @@ func TestStreamTurn(t *testing.T) {
 		return got, nil
 	}
 	got, err := stream(turnOf("plan it"))
-	want := []string{"checkpoint.saved", "checkpoint.saved", "checkpoint.saved", "run.waiting", `interrupt {"choices":["yes","no"],"key":"approved","prompt":"Plan it?"}`}
+	want := []string{"checkpoint.saved", "checkpoint.saved", "checkpoint.saved", "run.waiting", `interrupt {"choices":["yes","no"],"key":"approved","prompt":"Plan it?","question":"approve#1"}`}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v %s", err, d)
 	}
 	got, err = stream(turnOf("yes"))
-	if err != nil || got[len(got)-1] != `reply {"reply":"1: plan it"}` || got[1] != "operator.decision" {
+	if err != nil || got[len(got)-1] != `reply {"question":"turn#1","reply":"1: plan it"}` || got[1] != "operator.decision" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if got, err = stream(turnOf("break")); !errors.Is(err, engine.ErrTurn) || len(got) == 0 {

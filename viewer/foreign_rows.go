@@ -3,6 +3,8 @@ package viewer
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -55,6 +57,41 @@ func (t *teffRows) Load(ctx context.Context, id string) (teff.Checkpoint, bool, 
 	row, err := teff.ReadCheckpoint(c.Payload)
 	return row, err == nil, err
 }
+
+// question names what a message to a run answers: the run as it stands, with the
+// nested run that asks. Node and iteration would not do, as each turn counts
+// from 0. The row is nil when there is no run.
+func (t *teffRows) question(ctx context.Context, id string) (string, *teff.Row, error) {
+	var top *teff.Row
+	sum := sha256.New()
+	for level := 0; id != "" && level < maxNested; level++ {
+		c, found, err := t.Load(ctx, id)
+		if err != nil {
+			return "", nil, err
+		}
+		if !found {
+			break
+		}
+		row, err := teff.ReadRow(c.Payload())
+		if err != nil {
+			return "", nil, err
+		}
+		if top == nil {
+			top = &row
+		}
+		fmt.Fprintf(sum, "%d %s", len(c.Payload()), c.Payload())
+		id = row.Nested
+	}
+	if top == nil {
+		return "", nil, nil
+	}
+	return turnVersion + hex.EncodeToString(sum.Sum(nil)[:16]), top, nil
+}
+
+const (
+	turnVersion = "as-" // starts the name of what a run of teff asks
+	maxNested   = 100   // levels of subflows that are looked at
+)
 
 // Save implements teff.Checkpointer.
 func (t *teffRows) Save(ctx context.Context, id string, c teff.Checkpoint) error {

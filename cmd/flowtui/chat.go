@@ -21,7 +21,8 @@ func newChatCommand(a *app) *cobra.Command {
 		Short: "Talk with a flow that is a conversation",
 		Long: `Talk with a flow that is a conversation, one turn a message. RUN is the session: one that
 does not exist is started, one that asks something takes the message as the answer.
-Without --message each line of stdin is a message, until it ends.`,
+Without --message each line of stdin is a message, until it ends. It answers what was
+shown before it, and is refused when something else is asked by then.`,
 		Args: arguments("STORE", "FLOWFILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if id == "" {
@@ -32,14 +33,15 @@ Without --message each line of stdin is a message, until it ends.`,
 				return c.talk(cmd.Context(), args, c.lines)
 			}
 			return c.talk(cmd.Context(), args, func(ctx context.Context, s *session, f *flowfile.File) error {
-				return c.say(ctx, s, f, message)
+				_, err := c.say(ctx, s, f, message, stand{question: question})
+				return err
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&id, "id", "", "id of the `RUN`, which is the session")
 	f.StringVar(&message, "message", "", "one message, as `TEXT`")
-	f.StringVar(&question, "interrupt", "", "`KEY` of the question that the message answers, when there are several")
+	f.StringVar(&question, "interrupt", "", "`KEY` of the question that the (first) message answers, or its question in --json: refused when it is not asked any more")
 	return cmd
 }
 
@@ -87,23 +89,38 @@ func (c chat) talk(ctx context.Context, args []string, use func(context.Context,
 	return use(ctx, s, file)
 }
 
+// stand is what was shown of a session before a message.
+type stand struct {
+	question string // that the message answers, "" for whatever is asked
+	none     bool   // there was no session
+	stuck    bool   // no message brings it on: it waits for several things, or for an approval
+}
+
+func standOf(r viewer.Reply) stand {
+	return stand{question: r.Question, stuck: r.Waiting && r.Question == ""}
+}
+
 // say sends one message and prints what it came to.
-func (c chat) say(ctx context.Context, s *session, f *flowfile.File, message string) error {
+func (c chat) say(ctx context.Context, s *session, f *flowfile.File, message string, at stand) (stand, error) {
+	if at.stuck {
+		return at, viewer.Problem{Code: "conflict", Run: c.id, Message: "it waits for several things, or for an approval: the message was not sent", Hint: "name the question with --interrupt, and see flowtui approve"}
+	}
 	ref := s.Find(c.id, s.owner)
-	r, err := s.Turn(ctx, viewer.TurnRequest{Owner: s.owner, Run: c.id, Message: message, Question: c.question, Flow: f.Flow, Tools: f.Tools})
+	r, err := s.Turn(ctx, viewer.TurnRequest{Owner: s.owner, Run: c.id, Message: message, Question: at.question, New: at.none, Flow: f.Flow, Tools: f.Tools})
 	if err != nil {
 		if p := s.Explain(err); p.Code == "needs-decision" {
-			return c.undecided(ctx, s, ref, p)
+			return at, c.undecided(ctx, s, ref, p)
 		}
-		return c.stopped(ctx, s, ref, err)
+		return at, c.stopped(ctx, s, ref, err)
 	}
+	at = standOf(r)
 	if err := c.result(r, func(w io.Writer) { replyText(w, r) }); err != nil {
-		return err
+		return at, err
 	}
 	if r.Failed != "" {
-		return viewer.Problem{Code: "failed", Run: r.Run, Message: r.Failed, Hint: "the next message starts another turn"}
+		return at, viewer.Problem{Code: "failed", Run: r.Run, Message: r.Failed, Hint: "the next message starts another turn"}
 	}
-	return nil
+	return at, nil
 }
 
 // replyText is a turn for people: the reply, or what is asked.
@@ -124,10 +141,12 @@ func replyText(w io.Writer, r viewer.Reply) {
 }
 
 // lines sends each line of stdin. On a terminal a turn that fails is told, and
-// the next line is read; a script ends with it.
+// the next line is read; a script ends with it. A line answers what was shown
+// before it: where something else is asked by then, that is shown, and it is not sent.
 func (c chat) lines(ctx context.Context, s *session, f *flowfile.File) error {
-	if !c.global.json {
-		c.standing(ctx, s)
+	at := c.look(ctx, s)
+	if c.question != "" {
+		at = stand{question: c.question}
 	}
 	in := make(chan string)
 	failed := make(chan error, 1)
@@ -159,11 +178,16 @@ func (c chat) lines(ctx context.Context, s *session, f *flowfile.File) error {
 			if strings.TrimSpace(line) == "" {
 				continue
 			}
-			if err := c.say(ctx, s, f, line); err != nil {
-				if !terminal || ctx.Err() != nil {
-					return err
-				}
-				c.report(s.Explain(err))
+			var err error
+			if at, err = c.say(ctx, s, f, line, at); err == nil {
+				continue
+			}
+			if !terminal || ctx.Err() != nil {
+				return err
+			}
+			p := s.Explain(err)
+			if c.report(p); p.Code == "conflict" {
+				at = c.look(ctx, s)
 			}
 		}
 	}
@@ -172,15 +196,16 @@ func (c chat) lines(ctx context.Context, s *session, f *flowfile.File) error {
 // maxLine is how long a message on stdin may be.
 const maxLine = 1 << 20
 
-// standing tells what a session that exists asks.
-func (c chat) standing(ctx context.Context, s *session) {
-	d, err := s.Show(ctx, s.Find(c.id, s.owner))
-	if err != nil {
-		return // it is a new one, or the first message says what is wrong
+// look shows where a session stands. With --json nothing is shown: what the
+// first message answers was printed by whoever sent the one before.
+func (c chat) look(ctx context.Context, s *session) stand {
+	r, err := s.Standing(ctx, s.Find(c.id, s.owner))
+	switch {
+	case err != nil:
+		return stand{none: s.Explain(err).Code == "not-found"} // else the first message says what is wrong
+	case c.global.json:
+		return stand{}
 	}
-	for _, w := range d.Waiting {
-		if w.Type == viewer.WaitInterrupt && w.Prompt != "" {
-			fmt.Fprintln(c.text(), w.Prompt)
-		}
-	}
+	replyText(c.text(), r)
+	return standOf(r)
 }
