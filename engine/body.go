@@ -45,6 +45,7 @@ type NodeRun struct {
 	Started    time.Time `json:"started"`
 	Ended      time.Time `json:"ended"`
 	Error      string    `json:"error,omitempty"`
+	Failed     []string  `json:"failed,omitempty"` // the calls whose errors ended it
 	Replayed   []string  `json:"replayed,omitempty"`
 	Unreplayed []string  `json:"unreplayed,omitempty"`
 }

@@ -107,7 +107,7 @@ func (s *session) recordOutcome(ctx context.Context, p pendingCall) (json.RawMes
 		s.stop(err)
 		return nil, err
 	case p.body.Failed:
-		return nil, &ToolError{Tool: p.tool.Name, Message: p.body.Error}
+		return nil, &ToolError{Tool: p.tool.Name, Message: p.body.Error, call: p.id()}
 	}
 	return p.body.Result, nil
 }

@@ -95,6 +95,8 @@ func (e *DeniedError) Error() string {
 // is recorded, so a recovered run meets the same error again.
 type ToolError struct {
 	Tool, Message string
+
+	call string // id
 }
 
 func (e *ToolError) Error() string { return e.Tool + ": " + e.Message }

@@ -128,9 +128,10 @@ func answerer(by string, id stores.Identity, k stores.Key) string {
 
 // HoldOnError lets the error of a node stop the worker instead of ending the
 // run as failed: the call that ran it returns [ErrHeld], and whoever brings the
-// run on later goes on at that node, where calls that failed run again and those
-// that succeeded replay. Error edges come first, and a denied call ends the run
-// all the same.
+// run on later goes on at that node, where the calls whose errors ended it run
+// again and all others replay. So let the node return a call's error, or wrap it
+// with %w: a failed call that the node took, like one that an error edge takes,
+// stays failed. Error edges come first, and a denied call ends the run all the same.
 func (f *Flow) HoldOnError() *Flow {
 	f.holds = true
 	return f
@@ -148,25 +149,56 @@ func (s *session) hold(nodes []NodeRun, f Failure) saveRequest {
 	}
 }
 
-// wasHeld reports whether the superstep was kept open after a node's error.
-func (s *session) wasHeld(b Checkpoint) bool {
-	return s.g.holds && b.Error != nil
+// heldBy are the failed calls that a superstep was kept open for: those whose
+// errors ended a node that has no error edge. A failed call that its node took
+// is none of them: what the node did about it has happened.
+func (b Checkpoint) heldBy(g *graph) (calls []string) {
+	if b.Error == nil {
+		return nil
+	}
+	for _, n := range b.Nodes {
+		if !g.hasErrorEdge(n.Node) {
+			calls = append(calls, n.Failed...)
+		}
+	}
+	return calls
 }
 
-// forgetFailures lets the failed calls of a superstep that was held run again:
-// whoever brings it on wants another try, and the same error would replay for ever.
-func (s *session) forgetFailures() {
-	if !s.retries {
-		return
-	}
-	maps.DeleteFunc(s.replay, func(_ callKey, c CallInfo) bool {
-		again := c.Failed && c.Denied == nil
-		if again { // its approval was spent on the call that failed
-			s.decisions = slices.DeleteFunc(slices.Clone(s.decisions), func(d Decision) bool { return d.Type == DecideApprove && d.ID == c.ID })
-		}
-		return again
+// retryHeld lets the calls that a superstep was held for run again: whoever
+// brings it on wants another try, and the same error would replay for ever.
+func (s *session) retryHeld() {
+	again := func(id string) bool { return slices.Contains(s.retry, id) }
+	maps.DeleteFunc(s.replay, func(_ callKey, c CallInfo) bool { return c.Failed && c.Denied == nil && again(c.ID) })
+	s.decisions = slices.DeleteFunc(slices.Clone(s.decisions), func(d Decision) bool {
+		return d.Type == DecideApprove && again(d.ID) // it was spent on the call that failed
 	})
 }
+
+// failedCalls are the calls whose errors an error is made of.
+func failedCalls(err error) (calls []string) {
+	switch e := err.(type) {
+	case *ToolError:
+		return []string{e.call}
+	case *alsoFailed:
+		return append(failedCalls(e.error), e.calls...)
+	case interface{ Unwrap() error }:
+		return failedCalls(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			calls = append(calls, failedCalls(part)...)
+		}
+	}
+	return calls
+}
+
+// alsoFailed is the first error of nodes that ran at the same time, with the
+// calls that failed in the others: another try is one of them all.
+type alsoFailed struct {
+	error
+	calls []string
+}
+
+func (e *alsoFailed) Unwrap() error { return e.error }
 
 // Runs are the ids of an owner's runs, sorted: those of every owner with
 // [stores.AnyOwner] would not tell whose they are, so that is refused.

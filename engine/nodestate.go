@@ -187,7 +187,7 @@ func (n *nodeState) replay(c CallInfo) (json.RawMessage, error) {
 		return nil, c.Denied.err()
 	}
 	if c.Failed {
-		return nil, &ToolError{Tool: c.Tool, Message: c.Error}
+		return nil, &ToolError{Tool: c.Tool, Message: c.Error, call: c.ID}
 	}
 	return c.Result, nil
 }

@@ -157,7 +157,9 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	}
 	s.log = nil
 	s.notes.rerun = ids(rerun)
-	s.retries = s.wasHeld(b)
+	if s.g.holds {
+		s.retry = b.heldBy(s.g)
+	}
 	return s, s.lookAgain(ctx, mayRerun)
 }
 
@@ -175,7 +177,7 @@ func (s *session) lookAgain(ctx context.Context, mayRerun map[callKey]bool) erro
 	}
 	calls := FoldCalls(l.current())
 	s.replay = replayOf(calls)
-	s.forgetFailures()
+	s.retryHeld()
 	_, rerun := sortCalls(calls)
 	s.notes.rerun = ids(rerun)
 	return nil

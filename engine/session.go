@@ -33,9 +33,9 @@ type session struct {
 	asked               []Waiting // what the run was paused for before
 	log                 []SegmentEnd
 
-	replay  map[callKey]CallInfo
-	retries bool // calls that failed are not replayed
-	notes   resultNotes
+	replay map[callKey]CallInfo
+	retry  []string // calls that held the superstep: they are not replayed
+	notes  resultNotes
 
 	turn     chan struct{} // held while a row is added to the chains below
 	calls    int64         // records of this segment

@@ -224,18 +224,28 @@ func (n *nodeState) failedWithin(err error) error {
 	return err
 }
 
-// worstOf is the first error that is no pause, else a pause, else nil.
+// worstOf is the first error that is no pause, with the calls that failed in the
+// others, else a pause, else nil.
 func worstOf(errs []error) error {
-	var paused error
+	var first, paused error
+	var calls []string
 	for _, err := range errs {
-		if err != nil && !errors.Is(err, errPaused) {
-			return err
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errPaused):
 			paused = err
+		case first == nil:
+			first = err
+		default:
+			calls = append(calls, failedCalls(err)...)
 		}
 	}
-	return paused
+	switch {
+	case first == nil:
+		return paused
+	case len(calls) > 0:
+		return &alsoFailed{first, calls}
+	}
+	return first
 }
 
 // runWithin runs a flow inside a node, superstep by superstep, without saving:
@@ -250,15 +260,20 @@ func (n *nodeState) runWithin(ctx context.Context, g *graph, state State) (State
 		}
 		updates, errs := n.stepWithin(ctx, g, state, frontier, visits)
 		failed := map[string]bool{}
+		var ended []error
 		for i, err := range errs {
 			if err == nil || errors.Is(err, errPaused) {
 				continue
 			}
 			if ctx.Err() != nil || n.s.stopped() != nil || !g.hasErrorEdge(frontier[i]) {
-				return nil, fmt.Errorf("%s: %w", frontier[i], err)
+				ended = append(ended, fmt.Errorf("%s: %w", frontier[i], err))
+				continue
 			}
 			failed[frontier[i]] = true
 			updates[i] = State{errorKey: map[string]any{"node": frontier[i], "message": validText(err.Error())}}
+		}
+		if err := worstOf(ended); err != nil {
+			return nil, err
 		}
 		if slices.ContainsFunc(errs, func(err error) bool { return errors.Is(err, errPaused) }) {
 			return nil, errPaused

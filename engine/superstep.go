@@ -110,7 +110,7 @@ func (s *session) runNode(ctx context.Context, id string) (o outcome) {
 		o.run.Ended = s.r.clock.now()
 		o.run.Replayed, o.run.Unreplayed = n.replayed, n.unreplayed
 		if o.err != nil && len(n.waiting) == 0 {
-			o.run.Error = validText(o.err.Error())
+			o.run.Error, o.run.Failed = validText(o.err.Error()), failedCalls(o.err)
 		}
 	}()
 	node, ok := s.g.byID[id]
