@@ -1,7 +1,7 @@
 # Everything that a developer or CI runs. `make help` lists it.
 
 GO ?= go
-TEST_TIMEOUT ?= 20m
+TEST_TIMEOUT ?= 40m
 
 .PHONY: help build test sim kills short check cross demo bench fuzz
 
