@@ -47,6 +47,9 @@ func (a *app) importBundle(ctx context.Context, store, file string, i importing)
 			return err
 		}
 	}
+	if !storeExists(file) { // nothing of it is to be made
+		return problem("not-found", "give the path of a bundle, as export makes it", "there is no bundle %s", file)
+	}
 	targets, err := a.targets([]string{store, file})
 	if err != nil {
 		return err
