@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
@@ -105,7 +106,7 @@ func (s *Service) planRemoval(ctx context.Context, ref Ref, force bool) (Removal
 	if !r.blind {
 		r.Status = string(p.Checkpoint.Status)
 	}
-	r.Loses = losses(p)
+	r.Loses = joinLosses(c, losses(p))
 	if !force {
 		r.Kept, r.Code = r.keep(c)
 	}
@@ -125,6 +126,17 @@ func (r Removal) keep(c checked) (why, code string) {
 		return "it has not ended, it is " + r.Status, codeRefused
 	}
 	return "", ""
+}
+
+// joinLosses puts first what is lost with a run that does not verify.
+func joinLosses(c checked, rest string) string {
+	switch {
+	case c.verdict.Bad():
+		rest = strings.TrimSuffix("it does not verify, and that evidence is gone then: "+c.reason+"; "+rest, "; ")
+	case c.verdict == NoKeyGiven, c.verdict == UnknownKey:
+		rest = strings.TrimSuffix("it cannot be verified, so what is lost is not known; "+rest, "; ")
+	}
+	return rest
 }
 
 // losses is what nobody can do or find out any more once the run is gone.

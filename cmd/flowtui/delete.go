@@ -150,13 +150,17 @@ func (a *app) removeAll(ctx context.Context, s *session, plan []viewer.Removal) 
 	done, stopped := s.Remove(ctx, plan, nil)
 	err := a.result(removals("deleted", plan, done), func(w io.Writer) {
 		a.removals(w, slices.DeleteFunc(slices.Clone(plan), viewer.Removal.Goes))
+		gone := slices.DeleteFunc(slices.Clone(plan), func(r viewer.Removal) bool { return !r.Goes() })
 		n := 0
-		for _, d := range done {
-			if d.Error == nil {
-				n++
+		for i, d := range done {
+			switch {
+			case d.Error != nil:
+				fmt.Fprintf(w, "stays: %s: %s\n", d.Run, oneLine(d.Error.Message))
 				continue
+			case gone[i].Loses != "": // with --yes nobody was shown it
+				fmt.Fprintf(w, "lost with %s: %s\n", d.Run, oneLine(gone[i].Loses))
 			}
-			fmt.Fprintf(w, "stays: %s: %s\n", d.Run, oneLine(d.Error.Message))
+			n++
 		}
 		fmt.Fprintf(w, "%s deleted\n", plural(n, "run"))
 	})
