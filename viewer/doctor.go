@@ -101,7 +101,7 @@ func (s *Service) Examine(ctx context.Context) (Health, error) {
 	if b := s.bundled(ctx, a); b != nil && b.verdict != Verified {
 		h.note("%s", b.why)
 	}
-	h.May = s.abilities(a)
+	h.May = s.abilities(a, h.Keys)
 	h.OK = len(h.Problems) == 0
 	return out(s, h, false), ctx.Err()
 }
@@ -228,8 +228,9 @@ func (s *Service) examineDriver(ctx context.Context, a *attachment, h *Health) {
 	}
 }
 
-// abilities are what an operator may do, each with the reason why not.
-func (s *Service) abilities(a *attachment) []Ability {
+// abilities are what an operator may do, each with the reason why not. keys are
+// those of the newest runs.
+func (s *Service) abilities(a *attachment, keys []KeyUse) []Ability {
 	sure := s.refusals(a, stores.Head{})
 	key := ""
 	switch {
@@ -237,6 +238,8 @@ func (s *Service) abilities(a *attachment) []Ability {
 		key = "its rows carry no signatures"
 	case s.o.Keys == nil:
 		key = "no key was given"
+	case len(keys) > 0 && !slices.ContainsFunc(keys, func(k KeyUse) bool { return k.Result != UnknownKey }):
+		key = "the newest runs are signed with a key that was not given"
 	}
 	first := func(why ...string) string {
 		for _, w := range why {

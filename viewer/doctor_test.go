@@ -74,6 +74,12 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, c.h.Problems, c.want)
 		}
 	}
+	wrong := b.examine(t, ok, nil, func(o *Options) { o.Keys = other })
+	for _, what := range []string{"verify", "approve, deny, answer, resolve", "bring runs on"} {
+		if !strings.Contains(wrong.may(what), "a key that was not given") {
+			t.Errorf("with another key one may %s: %q", what, wrong.may(what))
+		}
+	}
 	if h := b.examine(t, ok, nil, func(o *Options) { o.ReadOnly = true }); !h.OK || h.Writable || h.may("delete runs") != h.Why || h.Bytes != nil {
 		t.Errorf("read-only: %+v", h)
 	}

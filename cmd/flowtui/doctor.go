@@ -103,7 +103,10 @@ func (a *app) health(w io.Writer, h viewer.Health) {
 		add("WRONG", "%s", p)
 	}
 	t.write(w)
-	if h.OK {
+	switch {
+	case h.OK && len(h.Keys) > 0: // of the runs themselves nothing was read
+		fmt.Fprintln(w, "nothing is wrong with what was looked at; flowtui verify checks every row of every run")
+	case h.OK:
 		fmt.Fprintln(w, "nothing is wrong")
 	}
 }
@@ -114,7 +117,7 @@ func keyUse(h viewer.Health) string {
 		text = "signs with " + h.Key
 	}
 	for _, k := range h.Keys {
-		text += fmt.Sprintf("; of the newest runs %d name %s: %s", k.Rows, k.Key, k.Result)
+		text += fmt.Sprintf("; of the newest runs' list entries %d name %s: %s", k.Rows, k.Key, k.Result)
 	}
 	return text
 }
