@@ -40,12 +40,28 @@ func (o outlook) after(nodes []string) string {
 			return strings.Join(append(told, may), ", ")
 		}
 		told = append(told, "then "+strings.Join(sure, " and "))
+		if pause := o.pause(sure); pause != "" { // what follows is decided by what comes then
+			return strings.Join(append(told, pause), ", ")
+		}
 		if slices.ContainsFunc(sure, func(id string) bool { return slices.Contains(met, id) }) {
 			return strings.Join(append(told, "again"), ", ")
 		}
 		met, nodes = append(met, sure...), sure
 	}
 	return strings.Join(append(told, "and so on"), ", ")
+}
+
+// pause is why a run goes no further by itself than nodes, "" when it does.
+func (o outlook) pause(nodes []string) string {
+	for _, id := range nodes {
+		switch o.nodeType(id) {
+		case "turn":
+			return "which waits for the next message"
+		case "interrupt":
+			return "which asks"
+		}
+	}
+	return ""
 }
 
 // next is where the edges of nodes that do not fail lead.
