@@ -29,3 +29,26 @@ func TestARunOfTeff(t *testing.T) {
 	x.keys("5")
 	x.sees("This format has no events.")
 }
+
+// What a format does not keep is not told as if it were known: whether a call
+// was under way, and how the run began.
+func TestWhatAStoreOfTeffDoesNotTell(t *testing.T) {
+	t.Parallel()
+	x := start(t, 100, 40, func(b *viewstest.Backend) {
+		row := b.Rows[0]
+		delete(b.CallLog, row.Ref)
+		delete(b.EventLog, row.Ref)
+		row.Kind, row.Status, row.Native, row.Verdict, row.Segment, row.Step = "teff", "running", "unfinished", viewer.Unsigned, 0, 2
+		row.Badges, row.Waiting, row.At = []viewer.Badge{viewer.Stuck}, nil, []string{"note"}
+		row.Actions = []viewer.Offer{{Action: viewer.Recover, Title: "recover"}}
+		b.Rows[0] = row
+		b.Details[row.Ref] = viewer.Detail{Row: row, History: []viewer.HistoryStep{{Step: 2, Status: "running", At: row.At}}}
+		b.Plans[row.Ref] = viewer.Plan{Run: row.Run, Action: "recover", Row: row, Then: "runs note again"}
+	})
+	x.keys("enter", "2")
+	x.sees("running")
+	x.seesNot("start")
+	x.keys("R")
+	x.sees("this store keeps no log of calls", "runs note again")
+	x.seesNot("no call was under way")
+}

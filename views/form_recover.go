@@ -140,7 +140,10 @@ func (f *recoverForm) content(width int) []string {
 	for _, c := range p.InDoubt {
 		lines = append(lines, f.call(theme.Danger, f.styles.Badge(viewer.InDoubt).Symbol, "doubt", c, width))
 	}
-	if len(p.Replay)+len(p.Rerun)+len(p.Runs)+len(p.InDoubt) == 0 {
+	switch {
+	case p.Row.Foreign():
+		lines = append(lines, widget.Wrap("this store keeps no log of calls: whether one was under way is not known, and what runs again may happen twice", width)...)
+	case len(p.Replay)+len(p.Rerun)+len(p.Runs)+len(p.InDoubt) == 0:
 		lines = append(lines, "no call was under way")
 	}
 	if d := p.Decision; d != nil {

@@ -54,6 +54,9 @@ func (t *timelineTab) layout() {
 	badges := t.r.row().Badges
 	p := present{now: t.r.now(), alive: t.alive(),
 		gone: slices.Contains(badges, viewer.Stuck) || slices.Contains(badges, viewer.InDoubt)}
+	if h := t.r.history(); t.r.row().Foreign() && len(h) > 0 {
+		p.partial = h[0].Step > 0 // its store keeps the newest one only
+	}
 	if l := t.r.row().Lease; l != nil {
 		p.holder = l.Holder
 	}

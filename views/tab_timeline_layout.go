@@ -52,6 +52,8 @@ type present struct {
 	alive  bool   // a worker is on it
 	gone   bool   // no worker is on it any more
 	holder string // of the lease
+	// partial: the first step of the history is not the run's first.
+	partial bool
 }
 
 // timelineOf lays out a run's history: a row for each node of a saved step, one
@@ -137,7 +139,7 @@ func (b *timelineBuilder) saved(i int) {
 	switch {
 	case decided(b.history, i):
 		point.name, point.note = "decision", "was stored"
-	case i == 0 && len(h.Nodes) == 0:
+	case i == 0 && len(h.Nodes) == 0 && !b.partial:
 		point.name = "start"
 	case len(h.Nodes) == 0:
 		point.name = cmp.Or(h.Status, "saved")
