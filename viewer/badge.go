@@ -16,7 +16,8 @@ func badges(f facts) []Badge {
 	add(InDoubt, f.inDoubt())
 	add(Paused, f.paused())
 	add(Failed, f.status == string(stores.StatusFailed))
-	add(Stuck, lost && !f.inDoubt() || f.status == unreadable && f.verdict == Unsigned)
+	add(Stuck, lost && !f.inDoubt())
+	add(Spoiled, f.status == unreadable && f.verdict == Unsigned)
 	add(Running, p == alive || p == maybe)
 	add(Recovered, f.segment > 1)
 	add(NoKey, f.verdict == NoKeyGiven || f.verdict == UnknownKey)
@@ -25,7 +26,7 @@ func badges(f facts) []Badge {
 }
 
 // urgency orders badges, the most urgent first.
-var urgency = map[Badge]int{Tampered: 0, InDoubt: 1, Paused: 2, Failed: 3, Stuck: 4, Running: 5, Recovered: 6, NoKey: 7, Done: 8}
+var urgency = map[Badge]int{Tampered: 0, InDoubt: 1, Paused: 2, Failed: 3, Stuck: 4, Spoiled: 5, Running: 6, Recovered: 7, NoKey: 8, Done: 9}
 
 func (r Row) urgency() int {
 	if len(r.Badges) == 0 {

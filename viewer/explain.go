@@ -134,6 +134,9 @@ func forbidden(err error) (Problem, bool) {
 		return p, true
 	case named && errors.Is(path, fs.ErrPermission):
 		p.Message = fmt.Sprintf("no permission to read %s", path.Path)
+		if errors.Is(err, stores.ErrReadOnly) {
+			p.Message, p.Hint = fmt.Sprintf("no permission to write %s", path.Path), "nothing was saved: ask for the permission, or be a user who has it"
+		}
 		return p, true
 	}
 	return p, false

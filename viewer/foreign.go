@@ -75,7 +75,7 @@ func waitingIn(r teff.Row) []engine.Waiting {
 func whyForeign(f facts) (string, string) {
 	switch {
 	case f.status == unreadable:
-		return "its row cannot be read: " + f.reason, "look at the row itself: teff cannot read it either, and nothing is changed from here"
+		return "its row cannot be read: " + f.reason, "look at the row itself: nothing is changed from here"
 	case f.paused():
 		return whyAsked(f)
 	case f.running():
@@ -91,7 +91,7 @@ func whyAsked(f facts) (string, string) {
 		text = fmt.Sprintf("%s asks %q inside the nested run %s", nameOr(r.Node, "a node"), clip(masked(nameOr(r.Prompt, r.Key)), 120), r.Nested)
 	}
 	if r.Parent != "" {
-		return text, "answer its parent, " + r.Parent + ": the answer is handed down"
+		return text, "answer the run that it is nested in, " + r.Outermost + ": the answer is handed down"
 	}
 	return text, "answer it"
 }
@@ -109,7 +109,7 @@ func whyUnfinished(f facts) (string, string) {
 	}
 	next := "find out whether its process lives; if not, running it again starts with " + nameOr(strings.Join(f.at, ", "), "nothing") + ", which then may run a second time"
 	if f.foreign.Parent != "" {
-		next = "look at its parent, " + f.foreign.Parent + ", which goes on with it"
+		next = "look at the run that it is nested in, " + f.foreign.Outermost + ", which goes on with it"
 	}
 	return text, next
 }
@@ -220,7 +220,7 @@ func (s *Service) planForeign(ctx context.Context, a *attachment, k stores.Key) 
 	case f.running():
 		v.Action = engine.PlanRecover
 		v.Claims = "nothing is claimed: this format has no leases, and two processes that run it both execute it"
-		v.Then = "runs " + f.at[0] + " again, then goes on as its flow says"
+		v.Then = "runs " + f.at[0] + " again, which may happen twice: this format has no log of calls; then goes on as " + s.workflowName() + " says"
 	}
 	v.Blocked, v.Hint = s.blockedForeign(f)
 	return v, nil
@@ -238,9 +238,11 @@ func (s *Service) blockedForeign(f facts) (*string, string) {
 	if why, _ = f.foreignRefusal(action); why == "" {
 		w := s.workflow()
 		var p Problem
-		switch {
+		switch other := w.misfit(f); {
 		case w.err != nil:
 			p = explain(w.err)
+		case other != "":
+			p = Problem{Message: other, Hint: misfitHint}
 		case w.unsupported != nil:
 			p = explain(w.unsupported)
 			p.Hint = "let teff itself run it on"
@@ -263,7 +265,7 @@ func (s *Service) reviewForeign(ctx context.Context, a *attachment, k stores.Key
 		e.IfYes = fmt.Sprintf("%s runs again and hands the answer down to the nested run %s", nameOr(e.Node, "the node that asks"), f.foreign.Nested)
 	}
 	w := s.workflow()
-	if w.err != nil || f.foreign.Parent != "" {
+	if w.err != nil || w.misfit(f) != "" || f.foreign.Parent != "" {
 		return []ReviewEntry{e}, nil
 	}
 	runner := &teff.Runner{Workflow: w.Workflow, Store: rowsOf(a, k.Owner), Now: s.o.Clock}
@@ -275,7 +277,7 @@ func (s *Service) reviewForeign(ctx context.Context, a *attachment, k stores.Key
 		e.IfYes += "; what follows cannot be foretold: " + err.Error()
 		return []ReviewEntry{e}, nil
 	}
-	e.IfYes = foretold(choices)
+	e.IfYes = foretold(choices) + "; as " + s.workflowName() + " says"
 	return []ReviewEntry{e}, nil
 }
 
@@ -316,7 +318,7 @@ func (f facts) foreignRefusal(a Action) (why, code string) {
 	case f.refusals.write != "":
 		return f.refusals.write, codeRefused
 	case f.foreign.Parent != "":
-		return "it is a nested run: act on its parent, " + f.foreign.Parent, codeRefused
+		return "it is a nested run: act on the run that it is nested in, " + f.foreign.Outermost, codeRefused
 	}
 	return "", ""
 }

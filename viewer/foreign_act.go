@@ -41,6 +41,35 @@ func (s *Service) workflow() workflow {
 	return s.teff
 }
 
+// misfit is why the workflow cannot be that of the run, as far as a row tells,
+// "" for no reason. Of a workflow of another run that has a node of the same name
+// it knows nothing.
+func (w workflow) misfit(f facts) string {
+	node, does := "", "goes on"
+	switch {
+	case w.err != nil || f.foreign.Parent != "": // of a nested run it is the parent's
+		return ""
+	case f.paused():
+		node, does = f.foreign.Node, "waits"
+	case f.running() && len(f.at) > 0:
+		node = f.at[0]
+	}
+	if node == "" || w.Graph.Node(node) != nil {
+		return ""
+	}
+	return fmt.Sprintf("the workflow %s is not that of the run: it has no node %s, where the run %s", w.Name, node, does)
+}
+
+const misfitHint = "give the file that the run was started with, with --flow FILE"
+
+// workflowName is how plans call the workflow that runs go on with.
+func (s *Service) workflowName() string {
+	if w := s.workflow(); w.err == nil && w.Name != "" {
+		return "the workflow " + w.Name
+	}
+	return "its workflow"
+}
+
 // noWorkflow is why nothing can be done with runs of teff's, "" for no reason.
 func (s *Service) noWorkflow() string {
 	if w := s.workflow(); w.err != nil {
@@ -66,6 +95,9 @@ func (s *Service) actForeign(ctx context.Context, a *attachment, g glimpse, r Re
 	if w.err != nil {
 		return Outcome{}, w.err
 	}
+	if why := w.misfit(f); why != "" {
+		return refuse(codeRefused, misfitHint, "%s", why)
+	}
 	rows := rowsOf(a, k.Owner)
 	runner := &teff.Runner{Workflow: w.Workflow, Store: rows, MaxIterations: r.MaxIterations, Now: s.o.Clock}
 	id := originalID(r.Ref, k, f)
@@ -82,8 +114,8 @@ func (s *Service) actForeign(ctx context.Context, a *attachment, g glimpse, r Re
 	if err != nil {
 		return Outcome{}, err
 	}
-	if n := w.Graph.Node(f.foreign.Node); n == nil {
-		return refuse(codeRefused, "give the file that the run was started with", "the workflow has no node %s, where the run waits: teff would take the run for completed", f.foreign.Node)
+	if err := s.accepts(ctx, k, runner, id, answer, r.Unchecked); err != nil {
+		return Outcome{}, err
 	}
 	if r.NoRun {
 		changes, err := teff.Answer(ctx, w.Workflow, rows, id, answer)
@@ -155,15 +187,31 @@ func answerForeign(f facts, r Request) (*py.Dict, error) {
 	return py.NewDict(py.Entry{Key: r0.Key, Value: v}), nil
 }
 
+// accepts refuses an answer that the Ask of the workflow would not take, unless
+// it is to be sent all the same. What cannot be foretold is left to the run.
+func (s *Service) accepts(ctx context.Context, k stores.Key, runner *teff.Runner, id string, answer *py.Dict, unchecked bool) error {
+	if unchecked {
+		return nil
+	}
+	p, err := runner.CheckAnswer(ctx, id, answer)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || p.Verdict != teff.Refused {
+		return nil
+	}
+	return Problem{Code: codeUsage, Run: k.Run, Message: "it would not pass: " + p.Sentence, Hint: "nothing was saved; --unchecked sends it all the same"}
+}
+
 // runForeign runs a workflow on until it completes, pauses or fails.
 func (s *Service) runForeign(ctx context.Context, a *attachment, k stores.Key, runner *teff.Runner, id string, answer *py.Dict, what string, t *teller) (Outcome, error) {
 	if err := teff.Check(runner.Workflow); err != nil {
 		return Outcome{}, foreignProblem(k, err)
 	}
-	t.tell("picked up", what)
+	rows := runner.Store.(*teffRows)
+	rows.began = func() { t.tell("picked up", what) }
 	res, err := runner.Run(ctx, id, nil, answer)
 	if err != nil {
-		rows := runner.Store.(*teffRows)
 		problem := foreignProblem(k, err)
 		if rows.writes > 0 {
 			return Outcome{}, &acceptedError{what: what, err: problem}

@@ -23,6 +23,7 @@ type teffRows struct {
 	mu     sync.Mutex
 	seen   map[string][]byte // payloads by id, nil for no row
 	writes int
+	began  func() // called with the first write, nil for nothing
 }
 
 var _ teff.Checkpointer = (*teffRows)(nil)
@@ -139,7 +140,9 @@ func (t *teffRows) replace(ctx context.Context, id string, next []byte) error {
 		return err
 	}
 	t.seen[id] = stored[0]
-	t.writes++
+	if t.writes++; t.writes == 1 && t.began != nil {
+		t.began()
+	}
 	return nil
 }
 

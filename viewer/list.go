@@ -209,7 +209,11 @@ func nextOf(c cursor, list []*stream) string {
 func (s *Service) problems(list []*stream) []StoreProblem {
 	var out []StoreProblem
 	for _, t := range list {
-		if p, down := s.health(t.at, t.err); down {
+		err := t.err
+		if err == nil {
+			err = t.partly
+		}
+		if p, down := s.health(t.at, err); down {
 			out = append(out, p)
 		}
 	}

@@ -79,7 +79,7 @@ func (s *Service) look(ctx context.Context, a *attachment, h stores.Head, certai
 	case err == nil || g.verdict.Bad():
 	case g.foreign != nil:
 		g.reason = nameOr(h.Bad, err.Error())
-		g.head.Bad = g.reason
+		g.head.Bad, g.unread = g.reason, "its row cannot be read: "+g.reason
 	default:
 		g.verdict, g.reason = Unreadable, "its list entry cannot be read: "+err.Error()
 	}
@@ -116,13 +116,16 @@ func (s *Service) facts(g glimpse) facts {
 	if h.Bad != "" || !h.Status.Valid() || g.verdict == Unreadable {
 		f.status = unreadable
 	}
-	if w := s.workflow(); g.foreign != nil && w.unsupported != nil {
-		f.unsupported = w.unsupported.Error()
-	}
 	if g.lease != nil && g.lease.Live {
 		f.lease = g.lease
 	} else {
 		f.lapsed = g.lease
+	}
+	if w := s.workflow(); g.foreign != nil && w.err == nil {
+		if w.unsupported != nil {
+			f.unsupported = w.unsupported.Error()
+		}
+		f.refusals.flow = w.misfit(f)
 	}
 	for i, w := range g.body.Waiting {
 		if i == 0 || w.Since.Before(f.since) {

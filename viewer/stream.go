@@ -46,6 +46,7 @@ type stream struct {
 	loaded bool
 	read   int // heads read so far
 	err    error
+	partly error // why the store's pages lack runs
 }
 
 // storePatience is how long one of several stores may hold up the others.
@@ -77,10 +78,11 @@ func (t *stream) load(ctx context.Context) {
 		return
 	}
 	page, err := lister.List(ctx, stores.Query{Filter: t.filter, Limit: t.size, Cursor: t.mark.Cursor})
-	if err != nil {
+	if err != nil && len(page.Heads) == 0 {
 		t.err = err
 		return
 	}
+	t.partly = err
 	t.take(page.Heads, page.Next)
 }
 

@@ -28,6 +28,7 @@ const (
 	Paused    Badge = "paused"
 	Failed    Badge = "failed"
 	Stuck     Badge = "stuck"
+	Spoiled   Badge = "unreadable" // of an unsigned run: nothing tells who or what spoiled it
 	Running   Badge = "running"
 	Recovered Badge = "recovered"
 	NoKey     Badge = "no-key"
@@ -133,6 +134,21 @@ type Row struct {
 // Foreign reports a run of another program: it has no segments, calls or events.
 func (r Row) Foreign() bool { return r.Kind == teff.Kind }
 
+// Where are the nodes at which the run stands. A paused run of teff's has no node
+// that runs next, but one that asks.
+func (r Row) Where() []string {
+	if len(r.At) > 0 || !r.Foreign() {
+		return r.At
+	}
+	var nodes []string
+	for _, w := range r.Waiting {
+		if w.Node != "" {
+			nodes = append(nodes, w.Node)
+		}
+	}
+	return nodes
+}
+
 // NeedsYou reports whether a person has to look at the run.
 func (r Row) NeedsYou() bool {
 	if len(r.Badges) == 0 || r.Parent != "" { // who acts on a nested run acts on its parent
@@ -141,7 +157,7 @@ func (r Row) NeedsYou() bool {
 	switch r.Badges[0] {
 	case Paused:
 		return slices.ContainsFunc(r.Waiting, func(w Waiting) bool { return !w.Turn }) || len(r.Waiting) == 0
-	case Tampered, InDoubt, Stuck:
+	case Tampered, InDoubt, Stuck, Spoiled:
 		return true
 	case Failed:
 		return !r.Denied // that is what a person wanted
@@ -320,6 +336,7 @@ type Finding struct {
 type Report struct {
 	Runs     int            `json:"runs"`
 	Verified int            `json:"verified"`
+	Unsigned int            `json:"unsigned"` // of a format without signatures: nothing could be verified
 	Findings []Finding      `json:"findings"`
 	Rows     []RunVerdict   `json:"-" scrub:"-"`
 	Problems []StoreProblem `json:"-"`

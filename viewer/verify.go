@@ -51,8 +51,11 @@ func (s *Service) Verify(ctx context.Context, r VerifyRequest) (Report, error) {
 		if v.setBack {
 			report.SetBack++
 		}
-		if v.verdict == Verified {
+		switch v.verdict {
+		case Verified:
 			report.Verified++
+		case Unsigned:
+			report.Unsigned++
 		}
 		report.Findings = append(report.Findings, v.all...)
 		report.Rows = append(report.Rows, RunVerdict{v.ref, v.verdict})

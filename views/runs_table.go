@@ -91,10 +91,11 @@ func badges(st *theme.Styles, all []viewer.Badge) string {
 }
 
 func at(row viewer.Row) string {
-	if len(row.At) == 0 {
+	nodes := row.Where()
+	if len(nodes) == 0 {
 		return "-"
 	}
-	return strings.Join(row.At, ", ")
+	return strings.Join(nodes, ", ")
 }
 
 // waitsFor is the short reason why a run does not move.

@@ -179,7 +179,7 @@ func (a *app) rows(w io.Writer, rows []viewer.Row, owners bool) {
 	for i, r := range append([]viewer.Row{{}}, rows...) {
 		cells := head
 		if i > 0 {
-			cells = []string{a.badges(r), r.Run, dash(r.Flow), r.Owner, dash(strings.Join(r.At, ",")), fmt.Sprint(r.Step),
+			cells = []string{a.badges(r), r.Run, dash(r.Flow), r.Owner, dash(strings.Join(r.Where(), ",")), fmt.Sprint(r.Step),
 				dash(waitingFor(r)), age(a.now(), r.Updated)}
 		}
 		if !owners {

@@ -117,9 +117,17 @@ func (a *app) detail(w io.Writer, d viewer.Detail) {
 // standing is where a run stands, in the word of its own store too.
 func standing(r viewer.Row) string {
 	if r.Foreign() {
-		return fmt.Sprintf("%s (%s), iteration %d, at %s", r.Status, r.Native, r.Step, dash(strings.Join(r.At, ", ")))
+		return fmt.Sprintf("%s (%s), iteration %d, at %s", r.Status, nameOf(r), r.Step, dash(strings.Join(r.Where(), ", ")))
 	}
 	return fmt.Sprintf("%s, step %d, segment %d, at %s", r.Status, r.Step, r.Segment, dash(strings.Join(r.At, ", ")))
+}
+
+// nameOf is the store's own word for how a run stands.
+func nameOf(r viewer.Row) string {
+	if r.Native == "" {
+		return "teff has no word for it"
+	}
+	return r.Native
 }
 
 // ago is nothing for a time that is not known.

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +15,8 @@ import (
 	workflows "github.com/flowtui/flowtui/engine/teff"
 	"github.com/flowtui/flowtui/engine/teff/document"
 	"github.com/flowtui/flowtui/fixtures/teff"
+	"github.com/flowtui/flowtui/stores"
+	stored "github.com/flowtui/flowtui/stores/teff"
 	"github.com/flowtui/flowtui/viewer"
 )
 
@@ -72,7 +76,42 @@ func actionFor(row viewer.Row, action map[string]json.RawMessage) (r viewer.Requ
 	if json.Unmarshal(value, &float) == nil && float.Float != "" {
 		value = json.RawMessage(float.Float)
 	}
-	return viewer.Request{Ref: row.Ref, Action: viewer.Answer, Value: value, MaxIterations: 200}, asked
+	return viewer.Request{Ref: row.Ref, Action: viewer.Answer, Value: value, Unchecked: true, MaxIterations: 200}, asked
+}
+
+// refusing is a store of which no row can be written.
+type refusing struct{ *stored.Store }
+
+func (refusing) Replace(context.Context, ...stores.Replacement) ([][]byte, error) {
+	return nil, fmt.Errorf("%w: %w", stores.ErrReadOnly, &fs.PathError{Op: "open", Path: "/runs/ana", Err: fs.ErrPermission})
+}
+
+// Nothing is said to be given that was not saved, and a write that is not
+// permitted is not called a read.
+func TestAnAnswerThatIsNotSavedIsNotGiven(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "main")
+	check(t, teff.WriteFiles("main", dir))
+	registry := formats(map[string]string{dir: dir}, false)
+	for i, f := range registry {
+		registry[i].Open = func(ctx context.Context, spec string, readOnly bool) (stores.Store, error) {
+			s, err := f.Open(ctx, spec, readOnly)
+			if err != nil {
+				return nil, err
+			}
+			return refusing{s.(*stored.Store)}, nil
+		}
+	}
+	s, err := viewer.Attach(t.Context(), []string{dir}, viewer.Options{Formats: registry, Workflow: func() (*workflows.Workflow, error) {
+		return document.Load("../../fixtures/teff/workflows/discount.graph.yaml", nil)
+	}})
+	check(t, err)
+	defer s.Close()
+	var told []viewer.Progress
+	_, err = s.Act(t.Context(), viewer.Request{Ref: s.Find("cart:8811", "default"), Action: viewer.Answer, Value: []byte(`"AB-1234"`)}, func(p viewer.Progress) { told = append(told, p) })
+	p := s.Explain(err)
+	if len(told) > 0 || p.Message != "no permission to write /runs/ana" || !strings.Contains(p.Hint, "nothing was saved") {
+		t.Errorf("told %+v, then %+v", told, p)
+	}
 }
 
 // Whatever way it is asked for, a run ends as it did in teff: row, nested rows,

@@ -128,7 +128,11 @@ func findings(w io.Writer, r viewer.Report) {
 		}
 		fmt.Fprintf(w, "%s: run %s of %s, %s: %s\n", f.Verdict, f.Run, f.Owner, place, oneLine(f.Reason))
 	}
-	fmt.Fprintf(w, "%s, %d verified, %s\n", plural(r.Runs, "run"), r.Verified, plural(len(r.Findings), "finding"))
+	unsigned := ""
+	if r.Unsigned > 0 {
+		unsigned = fmt.Sprintf(", %d unsigned, of which only can be told that the row can be read", r.Unsigned)
+	}
+	fmt.Fprintf(w, "%s, %d verified%s, %s\n", plural(r.Runs, "run"), r.Verified, unsigned, plural(len(r.Findings), "finding"))
 }
 
 // judge turns a report into the exit code: rows that somebody changed come

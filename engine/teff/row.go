@@ -27,6 +27,7 @@ type Row struct {
 	// asked, which node asks, and the nested run that asks, "" for none.
 	Key, Prompt, Node, Nested string
 	Parent                    string   // run that this nested one belongs to, "" for none
+	Outermost                 string   // run above it that belongs to none, "" for no run above it
 	Children                  []string // nested runs below it, all levels
 }
 
@@ -51,6 +52,9 @@ func ReadRow(payload []byte) (Row, error) {
 	}
 	if raw, ok := pyjson.Last(members, "parent"); ok {
 		r.Parent, _ = pyjson.String(raw)
+	}
+	if raw, ok := pyjson.Last(members, "outermost"); ok {
+		r.Outermost, _ = pyjson.String(raw)
 	}
 	if raw, ok := pyjson.Last(members, "children"); ok {
 		if err := r.readChildren(raw); err != nil {

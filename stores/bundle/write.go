@@ -39,6 +39,9 @@ func Create(path string, about About) (*Writer, error) {
 		return nil, err
 	}
 	spool, err := os.CreateTemp(filepath.Dir(path), ".flowtui-*.tmp")
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("%w: %w", stores.ErrReadOnly, &fs.PathError{Op: "create a file in", Path: filepath.Dir(path), Err: fs.ErrPermission})
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@
 //	{"state": {…}, "next_node_id": "n" or null, "iteration": 3}
 //
 // A head's payload is the same with nothing in the state but __interrupt__, and
-// with two keys more: parent, the run that a nested run belongs to, and
-// children, all nested runs below it. The text of a state is never changed; it
+// with three keys more: parent, the run that a nested run belongs to, outermost,
+// the one above it that belongs to none, and children, all nested runs below it. The text of a state is never changed; it
 // is JSON as Python writes it, where NaN is a number. Rows carry no signature:
 // in the place of a MAC's predecessor (Seal.Prev) stands the SHA-256 of the row,
 // which tells whether it is still the one that was seen.

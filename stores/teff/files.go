@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +27,7 @@ type files struct {
 
 	mu   sync.Mutex
 	seen map[string]seenFile // by path within dir, of the last listing
+	shut map[string]error    // owners whose folder may not be read, of the last listing
 }
 
 // seenFile is what a file said when it looked like this.
@@ -71,11 +74,51 @@ func (f *files) pathOf(k stores.Key) string { return path.Join(k.Owner, k.Run+ro
 
 func (f *files) info(context.Context) (stores.Info, error) {
 	info := stores.Info{Format: "teff JSON files", Location: f.dir}
+	locked, all, err := f.locked()
+	if info.ReadOnly = all; all {
+		info.Why = "no permission to write to " + locked[0]
+	}
+	return info, err
+}
+
+// locked are the folders with runs in them that this user may not write to; all
+// says that there is no other.
+func (f *files) locked() (list []string, all bool, err error) {
 	root, err := f.root()
 	if err != nil {
-		return info, err
+		return nil, false, err
 	}
-	return info, root.Close()
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, false, err
+	}
+	var folders []string
+	for _, e := range entries {
+		switch {
+		case strings.HasSuffix(e.Name(), rowSuffix):
+			folders = append(folders, f.dir)
+		case isOwner(root, e):
+			folders = append(folders, filepath.Join(f.dir, e.Name()))
+		}
+	}
+	if len(folders) == 0 {
+		folders = []string{f.dir}
+	}
+	slices.Sort(folders)
+	folders = slices.Compact(folders)
+	for _, dir := range folders {
+		if !mayWrite(dir) {
+			list = append(list, dir)
+		}
+	}
+	return list, len(list) == len(folders), nil
+}
+
+func (f *files) closed() map[string]error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.shut)
 }
 
 // root opens the folder: nothing outside it is read, whatever links are in it.
@@ -101,27 +144,32 @@ type found struct {
 }
 
 // walk looks at every file that teff would list, and reads none.
-func (f *files) walk(ctx context.Context) ([]found, error) {
+func (f *files) walk(ctx context.Context) (list []found, shut map[string]error, err error) {
 	root, err := f.root()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer root.Close()
 	list, folders, err := f.folder(ctx, root, "")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	shut = map[string]error{}
 	for _, owner := range folders {
 		files, _, err := f.folder(ctx, root, owner)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // gone meanwhile
 		}
+		if errors.Is(err, fs.ErrPermission) {
+			shut[owner] = &fs.PathError{Op: "list", Path: filepath.Join(f.dir, owner), Err: fs.ErrPermission}
+			continue
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		list = append(list, files...)
 	}
-	return list, nil
+	return list, shut, nil
 }
 
 // folder lists an owner's files, and for the owner "" the folders of the others.
@@ -142,11 +190,15 @@ func (f *files) folder(ctx context.Context, root *os.Root, owner string) (list [
 				continue // gone meanwhile
 			}
 			list = append(list, found{stores.Key{Owner: owner, Run: id}, name, info, err})
-		} else if owner == "" && !strings.Contains(e.Name(), ".") && isFolder(root, e) {
+		} else if owner == "" && isOwner(root, e) {
 			folders = append(folders, e.Name())
 		}
 	}
 	return list, folders, nil
+}
+
+func isOwner(root *os.Root, e fs.DirEntry) bool {
+	return !strings.Contains(e.Name(), ".") && isFolder(root, e)
 }
 
 func isFolder(root *os.Root, e fs.DirEntry) bool {
@@ -159,7 +211,7 @@ func isFolder(root *os.Root, e fs.DirEntry) bool {
 
 func (f *files) fingerprint(ctx context.Context) (string, bool, error) {
 	now := time.Now()
-	list, err := f.walk(ctx)
+	list, shut, err := f.walk(ctx)
 	if err != nil {
 		return "", false, err
 	}
@@ -169,6 +221,7 @@ func (f *files) fingerprint(ctx context.Context) (string, bool, error) {
 		fmt.Fprintf(h, "%q %d %d %v\n", file.path, s.size, s.mtime.UnixNano(), file.err)
 		settled = settled && now.Sub(s.mtime) > settling
 	}
+	fmt.Fprintf(h, "%v", shut)
 	return hex.EncodeToString(h.Sum(nil)), settled, nil
 }
 
@@ -182,7 +235,7 @@ func stampOf(info fs.FileInfo) stamp {
 // rows reads every file that changed since the last time.
 func (f *files) rows(ctx context.Context) ([]record, error) {
 	now := time.Now()
-	list, err := f.walk(ctx)
+	list, shut, err := f.walk(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +265,7 @@ func (f *files) rows(ctx context.Context) ([]record, error) {
 		seen[file.path] = known
 		records = append(records, known.record)
 	}
-	f.seen = seen
+	f.seen, f.shut = seen, shut
 	return records, nil
 }
 
@@ -223,6 +276,8 @@ func read(root *os.Root, file found) (record, error) {
 		return record{key: file.key, updated: stores.Micro(stampOf(file.info).mtime), bad: fmt.Sprintf(format, args...)}, nil
 	}
 	switch {
+	case errors.Is(file.err, fs.ErrPermission):
+		return bad("no permission to read %s", file.path)
 	case file.err != nil:
 		return bad("its file cannot be read: %v", file.err)
 	case !file.info.Mode().IsRegular():
@@ -233,6 +288,9 @@ func read(root *os.Root, file found) (record, error) {
 	text, info, err := readAll(root, file.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return record{}, err
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return bad("no permission to read %s", file.path)
 	}
 	if err != nil {
 		return bad("its file cannot be read: %v", err)
@@ -289,7 +347,7 @@ func sniffFiles(ctx context.Context, dir string) (bool, string, error) {
 	if err != nil {
 		return false, "", err
 	}
-	list, err := f.walk(ctx)
+	list, _, err := f.walk(ctx)
 	if err != nil {
 		return false, "", err
 	}

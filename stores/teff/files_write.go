@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -71,6 +72,9 @@ func (f *files) put(root *os.Root, c change) error {
 	temp := path.Join(c.key.Owner, ".flowtui-"+rand.Text()[:12]+".tmp")
 	if err := writeSynced(root, temp, c.next, modelOf(root, c)); err != nil {
 		_ = root.Remove(temp)
+		if e, ok := errors.AsType[*os.PathError](err); ok {
+			e.Path = filepath.Join(f.dir, c.key.Owner) // the temporary file is nobody's business
+		}
 		return fileError(err)
 	}
 	if err := root.Rename(temp, name); err != nil {

@@ -22,7 +22,7 @@ func FuzzReadRow(f *testing.F) {
 			return
 		}
 		h := r.head()
-		if err := pyjson.Check(within(h.Payload, "p", []string{"c"})); err != nil {
+		if err := pyjson.Check(within(h.Payload, "p", "o", []string{"c"})); err != nil {
 			t.Fatalf("%q has the head %q: %v", text, h.Payload, err)
 		}
 		again := readRow(h.Payload)

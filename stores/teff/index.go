@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +18,18 @@ import (
 type index struct {
 	heads []stores.Head // newest update first, then owner, then run
 	byKey map[stores.Key]int
+	// closed are the owners whose runs cannot be listed, with the reason.
+	closed map[string]error
+}
+
+// closedTo is why a list with a filter is not whole, nil when it is.
+func (x *index) closedTo(f stores.Filter) error {
+	for _, owner := range slices.Sorted(maps.Keys(x.closed)) {
+		if f.Owner == stores.AnyOwner || f.Owner == owner {
+			return x.closed[owner]
+		}
+	}
+	return nil
 }
 
 func newIndex(records []record) *index {
@@ -51,19 +64,20 @@ func (x *index) parent(k stores.Key) (stores.Key, bool) {
 
 // relate tells every head its parent and everything below it.
 func (x *index) relate() {
-	parents, children := map[stores.Key]string{}, map[stores.Key][]string{}
+	parents, outermost, children := map[stores.Key]string{}, map[stores.Key]string{}, map[stores.Key][]string{}
 	for _, h := range x.heads {
 		for k, nested := x.parent(h.Key); nested; k, nested = x.parent(k) {
 			if parents[h.Key] == "" {
 				parents[h.Key] = k.Run
 			}
+			outermost[h.Key] = k.Run
 			children[k] = append(children[k], h.Run)
 		}
 	}
 	for i := range x.heads {
 		h := &x.heads[i]
 		slices.Sort(children[h.Key])
-		h.Payload = within(h.Payload, parents[h.Key], children[h.Key])
+		h.Payload = within(h.Payload, parents[h.Key], outermost[h.Key], children[h.Key])
 	}
 }
 

@@ -3,14 +3,97 @@
 package teff
 
 import (
+	"crypto/rand"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/flowtui/flowtui/stores"
 )
+
+// nobody is a user without any rights; root is not stopped by permissions.
+const nobody = 65534
+
+// unprivileged runs the test as nobody, in a process of its own, when this one
+// runs as root. It reports whether it did.
+func unprivileged(t *testing.T) bool {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return false
+	}
+	dir := filepath.Join(os.TempDir(), "flowtui-"+rand.Text())
+	work, binary := filepath.Join(dir, "work"), filepath.Join(dir, "test")
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	exe, err := os.Executable()
+	check(t, err)
+	check(t, errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(work, 0o700), os.Chown(work, nobody, nobody), copyFile(t.Context(), exe, binary), os.Chmod(binary, 0o755)))
+	cmd := exec.Command(binary, "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Dir = work
+	cmd.Env = append(os.Environ(), "TMPDIR="+work, "HOME="+work)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Fatalf("as an unprivileged user: %v\n%s", err, out)
+	}
+	return true
+}
+
+// What may not be read or written is told, and hides nothing else.
+func TestFilesThatMayNotBeUsed(t *testing.T) {
+	if unprivileged(t) {
+		return
+	}
+	dir := t.TempDir()
+	for _, run := range []string{"ana/a", "bob/b", "default/c", "default/d"} {
+		put(t, good, dir, run+".json")
+	}
+	check(t, os.Chmod(filepath.Join(dir, "default", "d.json"), 0))
+	s := attach(t, dir)
+	info, err := s.Info(t.Context())
+	check(t, err)
+	if info.ReadOnly {
+		t.Errorf("it says %+v", info)
+	}
+	if c := latest(t, s, "default", "d"); c.Bad != "no permission to read default/d.json" {
+		t.Errorf("it says %q", c.Bad)
+	}
+	for folder, mode := range map[string]os.FileMode{"ana": 0, "bob": 0o555} {
+		path := filepath.Join(dir, folder)
+		check(t, os.Chmod(path, mode))
+		t.Cleanup(func() { _ = os.Chmod(path, 0o755) })
+	}
+	for owner, want := range map[string]int{stores.AnyOwner: 3, "ana": 0, "bob": 1, "default": 2} {
+		page, err := s.List(t.Context(), stores.Query{Filter: stores.Filter{Owner: owner}})
+		if told := errors.Is(err, os.ErrPermission); len(page.Heads) != want || told != (owner == stores.AnyOwner || owner == "ana") || err != nil && !told {
+			t.Errorf("%s: %d runs, %v", owner, len(page.Heads), err)
+		}
+	}
+	e, err := s.(stores.Examiner).Examine(t.Context())
+	check(t, err)
+	for _, f := range e.Facts {
+		if f.Problem == "" {
+			t.Errorf("nothing is wrong with %+v", f)
+		}
+	}
+	if len(e.Facts) != 3 {
+		t.Errorf("it says %+v", e)
+	}
+	b := latest(t, s, "bob", "b")
+	_, err = s.Replace(t.Context(), stores.Replacement{Key: b.Key, Seen: b.Payload, Next: []byte(written)})
+	var at *os.PathError
+	if !errors.Is(err, stores.ErrReadOnly) || !errors.As(err, &at) || at.Path != filepath.Join(dir, "bob") {
+		t.Errorf("writing: %v", err)
+	}
+	check(t, os.Chmod(filepath.Join(dir, "default"), 0o555))
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "default"), 0o755) })
+	if info, err := s.Info(t.Context()); err != nil || !info.ReadOnly || !strings.Contains(info.Why, "no permission to write") {
+		t.Errorf("it says %+v, %v", info, err)
+	}
+}
 
 // Who could read and write a run's file still can after it was replaced, whoever
 // replaced it, also the files of its nested runs that come new.

@@ -222,10 +222,11 @@ func (r record) summary() []byte {
 }
 
 // within adds the relatives of a run to its summary.
-func within(summary []byte, parent string, children []string) []byte {
+func within(summary []byte, parent, outermost string, children []string) []byte {
 	b := slices.Clone(summary[:len(summary)-1])
 	if parent != "" || len(children) > 0 {
 		b = append(append(b, `, "parent": `...), pyjson.Quote(parent)...)
+		b = append(append(b, `, "outermost": `...), pyjson.Quote(outermost)...)
 		b = append(b, `, "children": [`...)
 		for i, c := range children {
 			if i > 0 {

@@ -127,10 +127,14 @@ func (s *Store) all(ctx context.Context) (*index, error) {
 		return nil, err
 	}
 	s.index, s.seen, s.settled = newIndex(rows), now, settled
+	if c, ok := s.b.(interface{ closed() map[string]error }); ok {
+		s.index.closed = c.closed()
+	}
 	return s.index, nil
 }
 
-// List implements stores.Lister.
+// List implements stores.Lister. Where the runs of an owner cannot be listed, it
+// returns those of the others together with the error.
 func (s *Store) List(ctx context.Context, q stores.Query) (stores.Page, error) {
 	size, err := q.Size()
 	if err != nil {
@@ -144,7 +148,8 @@ func (s *Store) List(ctx context.Context, q stores.Query) (stores.Page, error) {
 	if err != nil {
 		return stores.Page{}, s.wrap("list", stores.Key{}, err)
 	}
-	return x.page(s.filter(q.Filter), after, size), nil
+	f := s.filter(q.Filter)
+	return x.page(f, after, size), s.wrap("list", stores.Key{}, x.closedTo(f))
 }
 
 // filter selects by the owner's name as the store writes it.

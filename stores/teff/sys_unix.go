@@ -27,7 +27,7 @@ func takeOwner(file *os.File, model os.FileInfo) error {
 		return nil
 	}
 	if err := file.Chown(int(want.Uid), int(want.Gid)); err != nil {
-		return fmt.Errorf("the file belongs to user %d and group %d, and user %d may not write one for them (run it as that user): %w", want.Uid, want.Gid, have.Uid, err)
+		return fmt.Errorf("the file belongs to user %d and group %d, and user %d may not write one for them (act as that user): %w", want.Uid, want.Gid, have.Uid, errors.Unwrap(err))
 	}
 	return nil
 }

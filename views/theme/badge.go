@@ -28,6 +28,7 @@ var badges = map[viewer.Badge]Badge{
 	viewer.Paused:    {"‖", "paused", Attention},
 	viewer.Failed:    {"!", "failed", Danger},
 	viewer.Stuck:     {"◌", "stuck", Attention},
+	viewer.Spoiled:   {"✗", "unreadable", Danger},
 	viewer.Running:   {"▶", "running", Accent},
 	viewer.Recovered: {"↻", "recovered", Accent},
 	viewer.NoKey:     {"–", "no key", Muted},
@@ -36,7 +37,7 @@ var badges = map[viewer.Badge]Badge{
 
 var asciiSymbols = map[viewer.Badge]string{
 	viewer.Tampered: "X", viewer.InDoubt: "?", viewer.Paused: "=", viewer.Failed: "!", viewer.Stuck: "~",
-	viewer.Running: ">", viewer.Recovered: "R", viewer.NoKey: "-", viewer.Done: ".",
+	viewer.Spoiled: "X", viewer.Running: ">", viewer.Recovered: "R", viewer.NoKey: "-", viewer.Done: ".",
 }
 
 // Verdict is how the outcome of checking signatures looks.
