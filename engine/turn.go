@@ -51,8 +51,11 @@ type TurnResult struct {
 // to the messages, the transient keys are cleared and the flow runs from its
 // entry. That the turn waits for a person is no error. A turn that failed is
 // [ErrTurn], with what was reached, and the next message starts a new one. A
-// turn that was cut short is finished first; when a question comes of that,
-// which nobody has seen yet, the message is refused with [ErrCheckpointConflict].
+// turn that was cut short is finished first, and is the result when this very
+// message began it: who did not learn what came of a message may send it again
+// at once, and later with Question or New. When a question comes of another
+// one's turn, which nobody has seen yet, the message is refused with
+// [ErrCheckpointConflict].
 //
 // The flow must be a [Flow.Conversation].
 func (r *Runner) Turn(ctx context.Context, f *Flow, t Turn) (TurnResult, error) {
@@ -91,12 +94,19 @@ func (r *Runner) turn(ctx context.Context, f *Flow, t Turn) (Result, error) {
 	case last.Flow != f.name:
 		return Result{}, conflict(t.Key, "", "it belongs to flow %q, not %q", last.Flow, f.name)
 	}
-	if t.New {
+	begun, err := r.begunBy(ctx, f, t, last)
+	if err != nil {
+		return Result{}, err
+	}
+	if t.New && !begun {
 		return Result{}, conflict(t.Key, "look at it, then send the message again", "the session is there already, and what it asks was not seen")
 	}
 	res, err := r.Recover(ctx, f, t.Key, RecoverOptions{Identity: t.Identity})
 	if err != nil {
 		return Result{}, err
+	}
+	if begun {
+		return res, nil
 	}
 	if last.Status == stores.StatusRunning && waitsFor(res.Waiting) != turnNode {
 		return res, conflict(t.Key, "answer what it asks", "the turn before was cut short and has been finished now; the message was not taken")
