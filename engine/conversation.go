@@ -60,11 +60,15 @@ type turn struct{ c Conversation }
 func (turn) Type() string { return "turn" }
 
 // Run puts the message into the conversation and clears what lives for a turn.
-// The question shows the reply that the message is an answer to.
+// The question shows the reply that the message is an answer to, and none when
+// the turn that ended gave none: an older one would look like its word.
 func (t turn) Run(ctx context.Context, s State) (State, error) {
-	reply, err := lastReply(s, t.c.Messages)
+	reply, own, err := lastReply(s, t.c.Messages)
 	if err != nil {
 		return nil, err
+	}
+	if !own {
+		reply = ""
 	}
 	raw, err := Ask(ctx, Question{Key: turnKey, Prompt: reply, Turn: true})
 	if err != nil {
@@ -84,23 +88,28 @@ func (t turn) Run(ctx context.Context, s State) (State, error) {
 	return update, nil
 }
 
-// lastReply is the newest message of the assistant, "" when there is none.
-func lastReply(s State, key string) (string, error) {
+// lastReply is the newest message of the assistant, "" when there is none, and
+// whether it is of the newest turn: no message of the user follows it.
+func lastReply(s State, key string) (reply string, own bool, err error) {
 	list, _ := s[key].([]any)
+	own = true
 	for _, v := range slices.Backward(list) {
 		m, ok := v.(map[string]any)
+		if ok && m["role"] == string(model.User) {
+			own = false
+		}
 		if !ok || m["role"] != string(model.Assistant) {
 			continue
 		}
 		switch text := m["content"].(type) {
 		case nil:
-			return "", nil
+			return "", own, nil
 		case string:
-			return text, nil
+			return text, own, nil
 		}
-		return "", fmt.Errorf("the newest reply in %q is no text", key)
+		return "", false, fmt.Errorf("the newest reply in %q is no text", key)
 	}
-	return "", nil
+	return "", false, nil
 }
 
 // talks reports whether a node's failure ends its turn only.

@@ -32,6 +32,7 @@ type TurnResult struct {
 	SessionID string
 	Owner     string
 	Reply     string   // the newest message of the assistant, "" when there is none
+	Replied   bool     // Reply is of this turn, else of one before: not to be shown as what came of the message
 	Waiting   bool     // the turn is not over: it waits for a person
 	Prompt    string   // of the interrupt, when Waiting
 	Key       string   // of the interrupt, when Waiting
@@ -172,7 +173,7 @@ func (r *Runner) startSession(ctx context.Context, f *Flow, t Turn) (Result, err
 func (f *Flow) turnResult(res Result) (TurnResult, error) {
 	out := TurnResult{SessionID: res.Key.Run, Owner: res.Key.Owner}
 	var err error
-	if out.Reply, err = lastReply(res.State, f.talk.Messages); err != nil {
+	if out.Reply, out.Replied, err = lastReply(res.State, f.talk.Messages); err != nil {
 		return out, err
 	}
 	if res.Status == stores.StatusFailed {

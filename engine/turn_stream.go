@@ -13,7 +13,7 @@ import (
 // [TurnResult].
 const (
 	EventInterrupt = "interrupt" // key, prompt, question, and choices if there are some: the turn waits
-	EventReply     = "reply"     // reply, question: the turn is over
+	EventReply     = "reply"     // reply ("" when the turn gave none), question: the turn is over
 )
 
 // TurnEvent is one event of a turn: what the run's log got, and what ends the
@@ -78,7 +78,11 @@ func (t TurnResult) event() (TurnEvent, error) {
 		raw, err := marshal(data)
 		return TurnEvent{EventInterrupt, raw}, err
 	}
-	raw, err := marshal(map[string]any{"reply": t.Reply, "question": t.Question})
+	reply := ""
+	if t.Replied {
+		reply = t.Reply
+	}
+	raw, err := marshal(map[string]any{"reply": reply, "question": t.Question})
 	return TurnEvent{EventReply, raw}, err
 }
 

@@ -145,6 +145,38 @@ func TestTurnThatFails(t *testing.T) {
 	}
 }
 
+// The reply of an earlier turn is not what came of a later message: not of one
+// that asks, or fails, or says nothing.
+func TestRepliesOfEarlierTurns(t *testing.T) {
+	s := newStore()
+	r := runner(t, s, nil)
+	for _, c := range []struct {
+		message, reply string
+		replied        bool
+		prompt         string // of the question that is open then
+	}{
+		{"hush", "", false, ""},
+		{"how big?", "2: how big?", true, "2: how big?"},
+		{"break", "2: how big?", false, ""},
+		{"plan it", "2: how big?", false, "Plan it?"},
+		{"yes", "5: plan it", true, "5: plan it"},
+		{"hush", "5: plan it", false, ""},
+	} {
+		res, err := r.Turn(ctx, renovation(), turnOf(c.message))
+		if err != nil && !errors.Is(err, engine.ErrTurn) || res.Reply != c.reply || res.Replied != c.replied {
+			t.Errorf("%s: %+v, %v", c.message, res, err)
+		}
+		if _, b := latestOf(t, s, "alice"); len(b.Waiting) != 1 || b.Waiting[0].Prompt != c.prompt {
+			t.Errorf("%s: it asks %+v", c.message, b.Waiting)
+		}
+	}
+	for e, err := range r.StreamTurn(ctx, renovation(), turnOf("hush")) {
+		if err != nil || e.Type == engine.EventReply && !strings.Contains(string(e.Data), `"reply":""`) {
+			t.Errorf("%s, %v", e.Data, err)
+		}
+	}
+}
+
 func TestTurnRefusals(t *testing.T) {
 	s := newStore()
 	w := newWorld()

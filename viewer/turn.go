@@ -79,8 +79,11 @@ func (s *Service) Turn(ctx context.Context, r TurnRequest) (Reply, error) {
 		return Reply{}, tell.wrap(err)
 	}
 	reply := Reply{
-		Run: res.SessionID, Waiting: res.Waiting, Prompt: res.Prompt, Key: res.Key, Reply: res.Reply, Status: string(stores.StatusPaused),
+		Run: res.SessionID, Waiting: res.Waiting, Prompt: res.Prompt, Key: res.Key, Status: string(stores.StatusPaused),
 		Choices: res.Choices, Want: res.Want.String(),
+	}
+	if res.Replied {
+		reply.Reply = res.Reply
 	}
 	for _, w := range res.Open {
 		reply.Open = append(reply.Open, waitingOf(w, true))
@@ -120,8 +123,11 @@ func (s *Service) turnForeign(ctx context.Context, a *attachment, k stores.Key, 
 		}
 		return Reply{}, problem
 	}
-	reply := Reply{Run: k.Run, Waiting: res.Waiting, Prompt: res.Prompt, Key: res.Key, Status: string(stores.StatusPaused), Reply: res.Reply}
+	reply := Reply{Run: k.Run, Waiting: res.Waiting, Prompt: res.Prompt, Key: res.Key, Status: string(stores.StatusPaused)}
 	if res.Waiting {
+		if res.Replied {
+			reply.Reply = res.Reply
+		}
 		reply.Open = []Waiting{{Type: WaitInterrupt, Key: res.Key, Prompt: res.Prompt}}
 	} else {
 		reply.Status, reply.Reply = string(stores.StatusDone), res.Text()

@@ -54,9 +54,12 @@ func TestConversations(t *testing.T) {
 	if n := get[Counts](t)(s.Counts(t.Context(), Query{})); n[TabNeedsYou] != 0 || n[TabPaused] != 1 {
 		t.Errorf("%v", n)
 	}
-	get[Reply](t)(s.Turn(t.Context(), say("and now?")))
+	// The reply of the turn before is not that of one that asks, or fails.
+	if r = get[Reply](t)(s.Turn(t.Context(), say("and now?"))); !r.Waiting || r.Reply != "" {
+		t.Errorf("%+v", r)
+	}
 	down = true
-	if r = get[Reply](t)(s.Turn(t.Context(), say("bad"))); !strings.Contains(r.Failed, "too long") || r.Waiting {
+	if r = get[Reply](t)(s.Turn(t.Context(), say("bad"))); !strings.Contains(r.Failed, "too long") || r.Waiting || r.Reply != "" {
 		t.Errorf("%+v", r)
 	}
 	bad := say("x")

@@ -80,6 +80,9 @@ func TestAMessageAnswersARunOfTeffAsItWasShown(t *testing.T) {
 	asked := say("a refund, please")
 	said := say("yes")
 	again := say("a refund once more")
+	if said.Reply != "Refunded 30." || again.Reply != "" { // which is not of the turn that asks
+		t.Errorf("%+v, %+v", said, again)
+	}
 	if asked.Prompt != again.Prompt || asked.Question == again.Question {
 		t.Fatalf("%+v, %+v", asked, again)
 	}

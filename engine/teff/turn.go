@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/flowtui/flowtui/engine/teff/py"
 )
@@ -26,6 +27,7 @@ type Conversation struct {
 type TurnResult struct {
 	SessionID string
 	Reply     string // the last reply stored, which may be that of an earlier turn
+	Replied   bool   // no message of the user follows it: it is of this turn
 	Waiting   bool
 	Prompt    string   // when waiting
 	Key       string   // when waiting
@@ -71,7 +73,7 @@ func (c *Conversation) Turn(ctx context.Context, session, message string) (TurnR
 	if r.Interrupt != nil {
 		turn.Waiting, turn.Prompt, turn.Key = true, r.Interrupt.Prompt, r.Interrupt.Key
 	}
-	turn.Reply, err = c.reply(ctx, session)
+	turn.Reply, turn.Replied, err = c.reply(ctx, session)
 	return turn, err
 }
 
@@ -156,24 +158,33 @@ func (c *Conversation) restart(ctx context.Context, session string, state, said 
 	return c.Store.Save(ctx, session, Checkpoint{State: text, Next: nodeID(c.Workflow.Graph.Entry)})
 }
 
-// reply is the content of the last message of the assistant in the stored state.
-func (c *Conversation) reply(ctx context.Context, session string) (string, error) {
+// reply is the content of the last message of the assistant in the stored state,
+// and whether it is of the newest turn.
+func (c *Conversation) reply(ctx context.Context, session string) (reply string, own bool, err error) {
 	row, found, err := c.Store.Load(ctx, session)
 	if err != nil || !found {
-		return "", err
+		return "", false, err
 	}
 	state, err := loadState(session, row)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	messages, ok := state.GetOr(c.messagesKey(), nil).(*py.List)
 	if !ok {
-		return "", nil
+		return "", false, nil
 	}
-	for i := len(messages.Items) - 1; i >= 0; i-- {
-		if m, ok := messages.Items[i].(*py.Dict); ok && m.GetOr("role", nil) == "assistant" {
-			return py.Str(m.GetOr("content", "")), nil
+	own = true
+	for _, item := range slices.Backward(messages.Items) {
+		m, ok := item.(*py.Dict)
+		if !ok {
+			continue
+		}
+		switch m.GetOr("role", nil) {
+		case "user":
+			own = false
+		case "assistant":
+			return py.Str(m.GetOr("content", "")), own, nil
 		}
 	}
-	return "", nil
+	return "", false, nil
 }
