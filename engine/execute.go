@@ -132,6 +132,8 @@ func answerer(by string, id stores.Identity, k stores.Key) string {
 // again and all others replay. So let the node return a call's error, or wrap it
 // with %w: a failed call that the node took, like one that an error edge takes,
 // stays failed. Error edges come first, and a denied call ends the run all the same.
+// [Runner.RecoverAll] and workers leave a run that is held at a call whose tool
+// is not idempotent.
 func (f *Flow) HoldOnError() *Flow {
 	f.holds = true
 	return f
@@ -162,6 +164,22 @@ func (b Checkpoint) heldBy(g *graph) (calls []string) {
 		}
 	}
 	return calls
+}
+
+// left is why nobody but who asks for it brings a held run on, nil when it is
+// not held at a call that is not idempotent: a call that failed may have had its
+// effect all the same, so that one more try is for a person to decide.
+func (b Checkpoint) left(l *loaded, g *graph) error {
+	held := b.heldBy(g)
+	for _, c := range FoldCalls(l.current()) {
+		if slices.Contains(held, c.ID) && c.Failed && !c.Idempotent {
+			return &Error{
+				Class: ErrHeld, Key: l.key, Reason: fmt.Sprintf("it is held at %s, which failed and is not idempotent: %s: %s", c.ID, c.Tool, c.Error),
+				Hint: "mend what is wrong, then recover this run by name, or execute it again with the same id: the call runs again",
+			}
+		}
+	}
+	return nil
 }
 
 // retryHeld lets the calls that a superstep was held for run again: whoever

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -135,5 +136,55 @@ func TestHeldRunRetriesAllThatHeldIt(t *testing.T) {
 			}
 			verified(t, s, "a")
 		})
+	}
+}
+
+// Nobody asks for a run that RecoverAll finds: a call that failed and is not
+// idempotent runs again only for who brings this run on.
+func TestRecoverAllLeavesHeldCalls(t *testing.T) {
+	for name, c := range map[string]struct {
+		change []func(*tool.Tool)
+		swept  int // charges after one recovery of all
+	}{
+		"not idempotent": {nil, 1},
+		"idempotent":     {[]func(*tool.Tool){idempotent}, 2},
+	} {
+		for _, holds := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", holds ", holds), func(t *testing.T) {
+				w := newWorld()
+				w.closed("charge_card", 1)
+				s := newStore()
+				r := runner(t, s, w.ticketTools(c.change...))
+				if _, err := r.Execute(ctx, tickets(), engine.Execution{Key: key("a"), State: order()}); !errors.Is(err, engine.ErrHeld) {
+					t.Fatal(err)
+				}
+				before, _ := mustLatest(t, s, "a")
+				swept := tickets()
+				if holds {
+					swept.HoldOnError()
+				}
+				all, err := r.RecoverAll(ctx, stores.DefaultOwner, engine.Flows(swept), engine.RecoverOptions{})
+				if err != nil || len(all) != 1 {
+					t.Fatalf("%+v, %v", all, err)
+				}
+				if name == "idempotent" {
+					if got := all[key("a")]; got.Err != nil || got.Result.Status.Final() == false || holds && w.count("charge_card") != c.swept {
+						t.Errorf("%+v, %d charges", got, w.count("charge_card"))
+					}
+					return
+				}
+				if err := all[key("a")].Err; !errors.Is(err, engine.ErrHeld) || !strings.Contains(err.Error(), "pay.1, which failed and is not idempotent") {
+					t.Errorf("got %v", err)
+				}
+				if now, _ := mustLatest(t, s, "a"); now.Step != before.Step || w.count("charge_card") != c.swept {
+					t.Errorf("step %d became %d, %d charges", before.Step, now.Step, w.count("charge_card"))
+				}
+				res, err := r.Recover(ctx, tickets().HoldOnError(), key("a"), engine.RecoverOptions{})
+				if err != nil || res.Status != stores.StatusDone || w.count("charge_card") != 2 {
+					t.Errorf("recovered by name: %+v, %v, %d charges", res, err, w.count("charge_card"))
+				}
+				verified(t, s, "a")
+			})
+		}
 	}
 }

@@ -18,6 +18,10 @@ type RecoverOptions struct {
 	Version      string          // Plan.Version that was seen; "" for none
 	By           string          // the operator, for the audit log; "" for a worker on its own
 	Note         string
+	// Unattended says that nobody asked for this run: one that is held at a call
+	// whose tool is not idempotent is left, with [ErrHeld], for that call would
+	// run again. See [Flow.HoldOnError].
+	Unattended bool
 }
 
 // Recover brings on a run that was cut short. A run that is paused is given
@@ -32,7 +36,7 @@ func (r *Runner) Recover(ctx context.Context, f *Flow, k stores.Key, o RecoverOp
 	if err != nil {
 		return Result{}, err
 	}
-	if err := r.recoverable(ctx, g, l, o); err != nil {
+	if err := r.recoverable(ctx, g, l, b, o); err != nil {
 		return Result{}, err
 	}
 	if l.last.Status == stores.StatusPaused {
@@ -54,7 +58,7 @@ func (r *Runner) Recover(ctx context.Context, f *Flow, k stores.Key, o RecoverOp
 }
 
 // recoverable is every check that needs no write.
-func (r *Runner) recoverable(ctx context.Context, g *graph, l *loaded, o RecoverOptions) error {
+func (r *Runner) recoverable(ctx context.Context, g *graph, l *loaded, b Checkpoint, o RecoverOptions) error {
 	if err := fits(g, l.last); err != nil {
 		return err
 	}
@@ -66,6 +70,9 @@ func (r *Runner) recoverable(ctx context.Context, g *graph, l *loaded, o Recover
 	}
 	if o.Version != "" && o.Version != l.version() {
 		return conflict(l.key, "look at it again before you act", "changed since you looked: it is %s at step %d, segment %d", l.last.Status, l.last.Step, l.last.Segment)
+	}
+	if o.Unattended && l.last.Status == stores.StatusRunning {
+		return b.left(l, g)
 	}
 	return nil
 }
@@ -128,7 +135,7 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	if err != nil {
 		return nil, err
 	}
-	if err := r.recoverable(ctx, g, l, o); err != nil {
+	if err := r.recoverable(ctx, g, l, b, o); err != nil {
 		return nil, err
 	}
 	if l.last.Status != stores.StatusRunning || l.last.Segment != seen.last.Segment || l.last.Incarnation != seen.last.Incarnation {
@@ -220,9 +227,10 @@ type Recovery struct {
 }
 
 // RecoverAll recovers every unfinished run of an owner (stores.AnyOwner: of
-// all) whose flow the given function knows. Each run gets its result or its
-// error; one bad run never strands the others. The error is a list of runs
-// that could not be read at all.
+// all) whose flow the given function knows, unattended: see
+// [RecoverOptions.Unattended]. Each run gets its result or its error; one bad
+// run never strands the others. The error is a list of runs that could not be
+// read at all.
 func (r *Runner) RecoverAll(ctx context.Context, owner string, flows func(name string) (*Flow, error), o RecoverOptions) (map[stores.Key]Recovery, error) {
 	heads, err := r.store.ListUnfinished(ctx, owner)
 	if err != nil {
@@ -272,6 +280,7 @@ func (r *Runner) recoverOne(ctx context.Context, h stores.Head, flows func(strin
 	if err != nil {
 		return Recovery{Err: &Error{Class: ErrRefused, Key: h.Key, Reason: err.Error()}}
 	}
+	o.Unattended = true
 	res, err := r.Recover(ctx, f, h.Key, o)
 	if errors.Is(err, stores.ErrNotFound) {
 		err = notFound(h.Key)

@@ -75,7 +75,7 @@ func TestWhatAnErrorMeans(t *testing.T) {
 		{stores.ErrConflict, faster, true},
 		{of(engine.ErrRefused), "not recovered", true},
 		{of(engine.ErrUnavailable), "not recovered", true}, // a model
-		{of(engine.ErrHeld), "not recovered", true},        // a node that may work later
+		{of(engine.ErrHeld), "held", true},                 // a node that may work later
 		{stores.ErrBusy, "not recovered", true},
 		{stores.ErrNotFound, "not recovered", true}, // the store is gone: no run says so
 		{stores.ErrUnavailable, "not recovered", true},

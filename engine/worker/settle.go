@@ -25,6 +25,7 @@ var troubles = []trouble{
 	{engine.ErrRecoveryNeedsDecision, slog.LevelWarn, "needs a decision", 0},
 	{engine.ErrCheckpointStoreCorrupt, slog.LevelError, "does not verify", lastRetry}, // somebody may put the rows back
 	{engine.ErrFlow, slog.LevelWarn, "does not fit the flow", 0},
+	{engine.ErrHeld, slog.LevelWarn, "held", firstRetry}, // what does not run again by itself is left at the next try
 	{engine.ErrCheckpointConflict, slog.LevelDebug, faster, firstRetry},
 	{engine.ErrCheckpointNotFound, slog.LevelDebug, faster, firstRetry},
 	{stores.ErrConflict, slog.LevelDebug, faster, firstRetry},
@@ -75,7 +76,7 @@ func (s *Sweeper) leave(ctx context.Context, t try) {
 	e.step, e.segment = t.result.Step, t.result.Segment
 	e.due = time.Time{}
 	var wait time.Duration
-	if what.retry > 0 {
+	if what.retry > 0 && (e.claimed || !errors.Is(t.err, engine.ErrHeld)) {
 		wait = backoff(what.retry, lastRetry, e.tries, s.random())
 		e.due = time.Now().Add(wait)
 	}

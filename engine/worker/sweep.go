@@ -147,7 +147,7 @@ func (s *Sweeper) work(hands hands, h stores.Head) (t try, ok bool) {
 	}
 	// The run's own principal is one of this worker's; the engine compares it
 	// with the signed one. Its user and thread come back by themselves.
-	t.result, t.err = s.o.Runner.Recover(hands.ctx, f, h.Key, engine.RecoverOptions{Identity: stores.Identity{Principal: t.head.Principal}})
+	t.result, t.err = s.o.Runner.Recover(hands.ctx, f, h.Key, engine.RecoverOptions{Identity: stores.Identity{Principal: t.head.Principal}, Unattended: true})
 	return t, true
 }
 
