@@ -205,11 +205,15 @@ func readVerdict(reply string, answer any) verdict {
 	if from < 0 || to < from {
 		return verdict{unclear: true}
 	}
-	v, err := DecodeValue([]byte(reply[from : to+1]))
+	raw, err := Seal(json.RawMessage(reply[from : to+1])) // which refuses a name that is there twice
+	if err != nil {
+		return verdict{unclear: true}
+	}
+	v, err := DecodeValue(raw)
 	said, _ := v.(map[string]any)
 	ok, isBool := said["ok"].(bool)
-	sure, given := said["clear"].(bool)
-	if err != nil || !isBool || given && !sure {
+	sure, given := said["clear"]
+	if err != nil || !isBool || given && sure != true {
 		return verdict{unclear: true}
 	}
 	out := verdict{ok: ok, value: answer}

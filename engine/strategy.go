@@ -16,7 +16,7 @@ import (
 //
 // Equals and AnyOf compare texts without white space around them and without
 // case. Regex is searched in the answer as it was given, so anchor it with ^
-// and $; the syntax is that of package regexp. Lists and objects pass neither
+// and $; the syntax is that of package regexp. Null, lists and objects pass none
 // of the three.
 type Strategy struct {
 	Equals     string
@@ -32,8 +32,8 @@ type Strategy struct {
 	// not pass: of a Regex its first group, or the whole match when it has none;
 	// of Check and Classifier what they say; else the answer itself. "" keeps none.
 	Value string
-	// Rounds is the key that counts the answers. "" is the interrupt's key with
-	// "_rounds".
+	// Rounds is the key that counts the answers, from 1 again after one that
+	// passed. "" is the interrupt's key with "_rounds".
 	Rounds string
 	// Pass, Fail and Unclear are the outcomes; "" are "yes", "no" and "unclear".
 	Pass, Fail, Unclear string
@@ -200,11 +200,9 @@ func (s Strategy) matches(answer any) verdict {
 	return verdict{ok: slices.ContainsFunc(options, same), value: answer}
 }
 
-// answerText is a scalar answer as text; a missing one is "".
+// answerText is a scalar answer as text; null is none.
 func answerText(v any) (string, bool) {
 	switch v := v.(type) {
-	case nil:
-		return "", true
 	case string:
 		return v, true
 	case json.Number:
@@ -229,6 +227,9 @@ func (v validate) Run(ctx context.Context, s State) (State, error) {
 	rounds, err := count(s, v.s.Rounds)
 	if err != nil {
 		return nil, err
+	}
+	if last := s[v.s.Decision]; last == v.s.Pass || last == "" {
+		rounds = 0 // those of an earlier turn or iteration, which has passed or was emptied
 	}
 	rounds++
 	judged, err := v.judge(ctx, s)
@@ -264,11 +265,16 @@ func (v validate) judge(ctx context.Context, s State) (verdict, error) {
 	return v.s.matches(answer), nil
 }
 
-// count reads a counter of the state; a missing one is 0.
+// count reads a counter of the state; a missing one is 0, and so is "", which
+// empties a key.
 func count(s State, key string) (int64, error) {
 	switch v := s[key].(type) {
 	case nil:
 		return 0, nil
+	case string:
+		if v == "" {
+			return 0, nil
+		}
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
 			return n, nil

@@ -50,6 +50,9 @@ func TestStrategies(t *testing.T) {
 		{"equals in other words", yes, "да.", false, nil},
 		{"equals nothing", yes, nil, false, nil},
 		{"equals an object that says ok", yes, map[string]any{"ok": true}, false, nil},
+		{"any of, the empty text", engine.Strategy{AnyOf: []string{"", "no"}}, nil, false, nil},
+		{"regex of all but a semicolon, nothing", engine.Strategy{Regex: `^[^;]*$`}, nil, false, nil},
+		{"regex of anything, nothing", engine.Strategy{Regex: `.*`}, nil, false, nil},
 		{"any of", any2, "OK", true, "OK"},
 		{"any of, a number", any2, 5, true, json.Number("5")},
 		{"none of", any2, "yes please", false, nil},
@@ -84,6 +87,10 @@ func TestStrategyKeysAndRounds(t *testing.T) {
 		`{"n":1}`: {"code_ok": "нет", "code": "", "n": json.Number("2")},
 		`{"n":2}`: {"code_ok": "да", "code": nil, "n": json.Number("3")},
 		`{"n":9}`: {"code_ok": "да", "code": nil, "n": json.Number("10")},
+
+		`{"n":""}`:                {"code_ok": "нет", "code": "", "n": json.Number("1")},
+		`{"n":2,"code_ok":"нет"}`: {"code_ok": "да", "code": nil, "n": json.Number("3")},
+		`{"n":2,"code_ok":"да"}`:  {"code_ok": "нет", "code": "", "n": json.Number("1")},
 	} {
 		state, err := engine.DecodeState([]byte(before))
 		if err != nil {
@@ -101,9 +108,14 @@ func TestClassifier(t *testing.T) {
 		`{"ok": true}`: {"q_decision": "yes", "v": "конечно"},
 		"```json\n{\"ok\": false, \"clear\": true}\n```": {"q_decision": "no", "v": ""},
 		`{"ok": true, "clear": false}`:                   {"q_decision": "unclear", "v": ""},
-		`I think so`:                                     {"q_decision": "unclear", "v": ""},
-		`{"ok": "true"}`:                                 {"q_decision": "unclear", "v": ""},
-		`} {`:                                            {"q_decision": "unclear", "v": ""},
+		`{"ok": true, "clear": "false"}`:                 {"q_decision": "unclear", "v": ""},
+		`{"ok": true, "clear": null}`:                    {"q_decision": "unclear", "v": ""},
+		`{"ok": true, "clear": 0}`:                       {"q_decision": "unclear", "v": ""},
+		`{"ok": false, "ok": true}`:                      {"q_decision": "unclear", "v": ""},
+		`{"ok": true, "clear": false, "clear": true}`:    {"q_decision": "unclear", "v": ""},
+		`I think so`:     {"q_decision": "unclear", "v": ""},
+		`{"ok": "true"}`: {"q_decision": "unclear", "v": ""},
+		`} {`:            {"q_decision": "unclear", "v": ""},
 	} {
 		m := talks(model.Message{Content: reply})
 		s := engine.Strategy{Classifier: &engine.Classifier{Model: m}, Value: "v"}
@@ -192,6 +204,32 @@ func TestBuilderErrors(t *testing.T) {
 	} {
 		if err := f.Check(); !errors.Is(err, engine.ErrFlow) || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+}
+
+// Patience is for one question: the answers of an earlier turn do not count, so
+// the first one of a later turn does not pass for what it is not. A counter that
+// is transient counts anew too.
+func TestRoundsOfEachTurn(t *testing.T) {
+	for _, transient := range [][]string{nil, {"code_rounds"}, {"code_decision"}, {"code_decision", "code_rounds"}} {
+		f := engine.NewFlow("talk").
+			InterruptLoop(engine.InterruptLoop{Key: "code", Prompt: engine.Text("code?"), Accept: engine.Strategy{Equals: "AB-1234", MaxRounds: 2}}).
+			Conversation(engine.Conversation{Transient: transient})
+		r := runner(t, newStore(), nil)
+		var res engine.TurnResult
+		for _, message := range []string{"hello", "AB-1234", "again", "WRONG"} {
+			var err error
+			if res, err = r.Turn(ctx, f, engine.Turn{Key: key("c"), Message: message}); err != nil {
+				t.Fatalf("%v, %q: %v", transient, message, err)
+			}
+		}
+		if !res.Waiting || res.Key != "code" {
+			t.Errorf("%v: a wrong code ended the turn with %v", transient, res.State)
+		}
+		res, err := r.Turn(ctx, f, engine.Turn{Key: key("c"), Message: "WRONG TOO"}) // answer number 2 of this turn
+		if err != nil || res.Waiting || res.State["code_decision"] != "yes" || res.State["code_rounds"] != json.Number("2") {
+			t.Errorf("%v: %+v, %v", transient, res, err)
 		}
 	}
 }
