@@ -11,8 +11,10 @@ import (
 // Conversation makes a flow a conversation: where a run would end, it waits for
 // the next message instead, and starts over at the entry with it.
 type Conversation struct {
-	Messages  string   // key of the list of messages; "" is "messages"
-	Transient []string // keys that are set to "" at the start of every turn but the first
+	Messages string // key of the list of messages; "" is "messages"
+	// Transient are keys that are set to "" at the start of every turn but the
+	// first; to its zero value where the state's type has one that cannot be "".
+	Transient []string
 }
 
 // Conversation makes the flow a conversation, see [Runner.Turn]; its entry must
@@ -78,9 +80,13 @@ func (t turn) Run(ctx context.Context, s State) (State, error) {
 	if err != nil {
 		return nil, err
 	}
+	n, err := nodeRun(ctx)
+	if err != nil {
+		return nil, err
+	}
 	update := State{t.c.Messages: grown(ctx, s, t.c.Messages, said)}
 	for _, key := range t.c.Transient {
-		update[key] = ""
+		update[key] = n.g.blank(key, "")
 	}
 	if _, failed := s[errorKey]; failed {
 		update[errorKey] = nil

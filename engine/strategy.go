@@ -31,6 +31,8 @@ type Strategy struct {
 	// Value is the key that gets the accepted value, and "" when the answer does
 	// not pass: of a Regex its first group, or the whole match when it has none;
 	// of Check and Classifier what they say; else the answer itself. "" keeps none.
+	// An answer whose value the state's type cannot hold does not pass, and a type
+	// that cannot hold "" or null gets its zero value instead.
 	Value string
 	// Rounds is the key that counts the answers, from 1 again after one that
 	// passed. "" is the interrupt's key with "_rounds".
@@ -238,19 +240,34 @@ func (v validate) Run(ctx context.Context, s State) (State, error) {
 	}
 	forced := v.s.MaxRounds > 0 && rounds >= v.s.MaxRounds
 	update := State{v.s.Rounds: rounds, v.s.Decision: v.s.Fail}
-	var value any = ""
+	n, err := nodeRun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keep := v.s.Value != ""
+	value := n.g.blank(v.s.Value, "")
 	switch {
-	case judged.ok && !judged.unclear:
+	case judged.ok && !judged.unclear && !(keep && n.refuses(v.s.Value, judged.value)):
 		update[v.s.Decision], value = v.s.Pass, judged.value
 	case forced:
-		update[v.s.Decision], value = v.s.Pass, nil
+		update[v.s.Decision], value = v.s.Pass, n.g.blank(v.s.Value, nil)
 	case judged.unclear:
 		update[v.s.Decision] = v.s.Unclear
 	}
-	if v.s.Value != "" {
+	if keep {
 		update[v.s.Value] = value
 	}
 	return update, nil
+}
+
+// refuses reports a value that the state's type cannot hold under a key: an
+// answer that brings it does not pass.
+func (n *nodeState) refuses(key string, value any) bool {
+	if n.g.typed == nil {
+		return false
+	}
+	exactly, err := exact(State{key: value})
+	return err == nil && n.g.typed.holds(exactly) != nil // what cannot be kept at all fails the node
 }
 
 func (v validate) judge(ctx context.Context, s State) (verdict, error) {

@@ -71,6 +71,35 @@ type container interface{ inner() *graph }
 // visitName is how a later visit of an inner node is named.
 var visitName = regexp.MustCompile(`@[0-9]+$`)
 
+// What stands between the names of a container and of a node in it: the visit
+// of the container, and for a map the number of the item.
+var (
+	inSubflow = regexp.MustCompile(`^(@[0-9]+)?/`)
+	inMap     = regexp.MustCompile(`^(@[0-9]+)?/[0-9]+/`)
+)
+
+// at finds the node that an id names, also within containers, and its graph.
+func (g *graph) at(id string) (*graph, Node) {
+	if n, ok := g.byID[id]; ok {
+		return g, n
+	}
+	for _, n := range g.nodes {
+		c, ok := n.node.(container)
+		rest, inside := strings.CutPrefix(id, n.id)
+		if !ok || !inside {
+			continue
+		}
+		between := inSubflow
+		if _, items := n.node.(mapNode); items {
+			between = inMap
+		}
+		if at := between.FindString(rest); at != "" {
+			return c.inner().at(rest[len(at):])
+		}
+	}
+	return g, g.byID[visitName.ReplaceAllString(id, "")]
+}
+
 // checkContainers refuses names that could be taken for those inside a container.
 func (f *Flow) checkContainers() (errs []error) {
 	for _, n := range f.nodes {

@@ -154,21 +154,38 @@ func (g *graph) fitsState(k stores.Key, state json.RawMessage) error {
 // fitsAnswer refuses an answer that its node could not take into the state,
 // while it can still be given differently.
 func (g *graph) fitsAnswer(k stores.Key, state json.RawMessage, w Waiting, d Decide) error {
-	if _, ok := g.byID[w.Node].(Interrupt); !ok || d.Type != DecideAnswer || g.typed == nil {
+	own, node := g.at(w.Node)
+	if _, ok := node.(Interrupt); !ok || d.Type != DecideAnswer || own.typed == nil {
 		return nil
 	}
-	s, err := DecodeState(state)
-	if err != nil {
-		return &Error{Class: ErrCheckpointStoreCorrupt, Key: k, Err: err}
+	s := State{} // that within a container is not kept
+	if own == g {
+		var err error
+		if s, err = DecodeState(state); err != nil {
+			return &Error{Class: ErrCheckpointStoreCorrupt, Key: k, Err: err}
+		}
 	}
 	v, err := DecodeValue(d.Value)
 	if err == nil {
-		err = g.accepts(s, State{w.Key: v})
+		err = own.accepts(s, State{w.Key: v})
 	}
 	if err != nil {
 		return &Error{Class: ErrInvalid, Key: k, Reason: "the answer cannot be taken", Err: err, Hint: "answer with a value of that type; the run still waits"}
 	}
 	return nil
+}
+
+// blank is what empties a key: the given value, or the zero value of the key's
+// type where that cannot hold it.
+func (f *Flow) blank(key string, value any) any {
+	if f.typed == nil || f.typed.holds(State{key: value}) == nil {
+		return value
+	}
+	zero, err := codec{}.encodeFields(reflect.New(f.typed.typ).Elem())
+	if v, ok := zero[key]; ok && err == nil {
+		return v
+	}
+	return value
 }
 
 // checkState is what Check adds for a typed flow.
@@ -180,6 +197,9 @@ func (f *Flow) checkState() error {
 		if _, err := (&graph{Flow: f}).startState(stores.Key{}, f.initial); err != nil {
 			return err
 		}
+	}
+	if err := f.typed.holds(State{errorKey: nil}); err != nil && f.talk != nil {
+		return errors.Join(fmt.Errorf("flow %q: each turn of a conversation sets the state's error to null, which %s cannot hold", f.name, f.typed.typ), err)
 	}
 	failure := State{"error": map[string]any{"node": "", "message": ""}}
 	if err := f.typed.holds(failure); err != nil && (f.talk != nil || slices.ContainsFunc(f.edges, func(e edge) bool { return e.onError })) {
