@@ -132,20 +132,22 @@ func (g *graph) turnEdges() (edges []TopologyEdge) {
 }
 
 // endTurn lets a conversation wait for the next message where a run would end,
-// also by a condition that fails. Each turn has the limit of supersteps anew.
-func (s *session) endTurn(state State, next []string, err error) ([]string, error) {
+// also by a condition that fails, which the returned update of the state says.
+// Each turn has the limit of supersteps anew.
+func (s *session) endTurn(next []string, err error) (State, []string, error) {
 	if s.g.talk == nil {
-		return next, err
+		return nil, next, err
 	}
 	if slices.Contains(s.frontier, turnNode) {
 		s.supersteps = 0
 	}
+	var update State
 	if err != nil {
-		state[errorKey] = map[string]any{"node": "", "message": validText(err.Error())}
+		update = State{errorKey: map[string]any{"node": "", "message": validText(err.Error())}}
 		next = nil
 	}
 	if len(next) == 0 {
 		next = []string{turnNode}
 	}
-	return next, nil
+	return update, next, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -234,9 +235,10 @@ func (s *session) finished(outcomes []outcome) saveRequest {
 		updates[i] = o.update
 	}
 	state := merge(s.state, s.g.reducers, updates)
-	s.text.forget(updates)
 	next, err := s.g.next(state, s.frontier, failed)
-	next, err = s.endTurn(state, next, err)
+	ended, next, err := s.endTurn(next, err)
+	maps.Copy(state, ended)
+	s.text.forget(append(updates, ended)) // everything that is another value now
 	s.supersteps++
 	if err != nil {
 		return s.fail(runs(outcomes), Failure{Message: validText(err.Error())})

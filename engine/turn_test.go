@@ -135,13 +135,26 @@ func TestTurnThatFails(t *testing.T) {
 	if err != nil || res.Reply != "2: and now?" || res.State["error"] != nil {
 		t.Errorf("%+v, %v", res, err)
 	}
+}
+
+// A turn whose condition fails says so in every turn, and the state that is
+// stored is the one that the worker has.
+func TestTurnWhoseConditionFails(t *testing.T) {
+	s := newStore()
+	r := runner(t, s, nil)
 	f := engine.NewFlow("bad").Step("a", put("a", 1)).Step("b", put("b", 1)).
 		When("b", engine.Condition{Text: "broken", Test: func(engine.State) (bool, error) { return false, errors.New("no such thing") }}, "a").
 		Conversation(engine.Conversation{})
-	turn := turnOf("x")
-	turn.Key.Run = "chat-2"
-	if _, err := r.Turn(ctx, f, turn); !errors.Is(err, engine.ErrTurn) || !strings.Contains(err.Error(), "no such thing") {
-		t.Errorf("%v", err)
+	for _, message := range []string{"one", "two", "three"} {
+		res, err := r.Turn(ctx, f, turnOf(message))
+		if !errors.Is(err, engine.ErrTurn) || !strings.Contains(err.Error(), "no such thing") {
+			t.Errorf("%s: %v", message, err)
+		}
+		_, b := latestOf(t, s, "alice")
+		stored, err := engine.DecodeState(b.State)
+		if d := cmp.Diff(res.State, stored); err != nil || d != "" {
+			t.Errorf("%s: in memory and stored: %v %s", message, err, d)
+		}
 	}
 }
 
