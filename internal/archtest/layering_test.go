@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"internal/testproxy":   {},
 	"internal/testservers": {},
 	"internal/teststores":  {"stores/...", "internal/testservers"},
+	"internal/testuser":    {},
 	"stores/internal/...":  {"stores", "stores/internal/..."},
 	"stores/storetest/...": {"stores"},
 }
@@ -55,7 +56,7 @@ var bans = []ban{
 	{target: "database/sql/...", from: []string{"engine/...", "viewer/...", "views/...", "keymap/...", "cmd/..."}},
 	{target: "modernc.org/...", from: []string{"engine/...", "viewer/...", "views/...", "keymap/...", "cmd/..."}},
 	{target: "github.com/openai/openai-go/...", from: []string{"..."}, except: []string{"engine/model/openai"}},
-	{target: "testing/...", from: []string{"..."}, except: []string{"stores/storetest/...", "internal/testproxy", "internal/testservers", "internal/teststores"}},
+	{target: "testing/...", from: []string{"..."}, except: []string{"stores/storetest/...", "internal/testproxy", "internal/testservers", "internal/teststores", "internal/testuser"}},
 	{target: "github.com/charmbracelet/x/exp/...", from: []string{"..."}},
 	{target: "github.com/rogpeppe/go-internal/...", from: []string{"..."}},
 	{target: "pgregory.net/rapid", from: []string{"..."}, except: []string{"stores/storetest/..."}},

@@ -3,48 +3,20 @@
 package teff
 
 import (
-	"crypto/rand"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/flowtui/flowtui/internal/testuser"
 	"github.com/flowtui/flowtui/stores"
 )
 
-// nobody is a user without any rights; root is not stopped by permissions.
-const nobody = 65534
-
-// unprivileged runs the test as nobody, in a process of its own, when this one
-// runs as root. It reports whether it did.
-func unprivileged(t *testing.T) bool {
-	t.Helper()
-	if os.Getuid() != 0 {
-		return false
-	}
-	dir := filepath.Join(os.TempDir(), "flowtui-"+rand.Text())
-	work, binary := filepath.Join(dir, "work"), filepath.Join(dir, "test")
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	exe, err := os.Executable()
-	check(t, err)
-	check(t, errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(work, 0o700), os.Chown(work, nobody, nobody), copyFile(t.Context(), exe, binary), os.Chmod(binary, 0o755)))
-	cmd := exec.Command(binary, "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Dir = work
-	cmd.Env = append(os.Environ(), "TMPDIR="+work, "HOME="+work)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
-		t.Fatalf("as an unprivileged user: %v\n%s", err, out)
-	}
-	return true
-}
-
 // What may not be read or written is told, and hides nothing else.
 func TestFilesThatMayNotBeUsed(t *testing.T) {
-	if unprivileged(t) {
+	if testuser.Unprivileged(t) {
 		return
 	}
 	dir := t.TempDir()
