@@ -42,8 +42,8 @@ func (s *Service) workflow() workflow {
 }
 
 // misfit is why the workflow cannot be that of the run, as far as a row tells,
-// "" for no reason. Of a workflow of another run that has a node of the same name
-// it knows nothing.
+// "" for no reason. A workflow of another run that has a node of the same name,
+// which asks for the same, passes.
 func (w workflow) misfit(f facts) string {
 	node, does := "", "goes on"
 	switch {
@@ -54,7 +54,13 @@ func (w workflow) misfit(f facts) string {
 	case f.running() && len(f.at) > 0:
 		node = f.at[0]
 	}
-	if node == "" || w.Graph.Node(node) != nil {
+	n := w.Graph.Node(node)
+	if n != nil && n.Type == "interrupt" && f.paused() && f.foreign.Nested == "" && f.foreign.Key != "" {
+		if key, ok := n.Config.GetOr("key", nil).(string); ok && key != f.foreign.Key {
+			return fmt.Sprintf("the workflow %s is not that of the run: its node %s asks for %q, the run waits for %q", w.Name, node, key, f.foreign.Key)
+		}
+	}
+	if node == "" || n != nil {
 		return ""
 	}
 	return fmt.Sprintf("the workflow %s is not that of the run: it has no node %s, where the run %s", w.Name, node, does)
