@@ -316,7 +316,7 @@ func TestScenario16Interrupts(t *testing.T) {
 			t.Errorf("questions that differ in their key share a digest: %+v", res.Waiting)
 		}
 		unnamed := engine.Decide{Type: engine.DecideAnswer, Value: json.RawMessage(`"yes"`), By: "ana"}
-		if _, err := r.Resume(ctx, three(), key("x"), unnamed); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), "a#1, b#1, c#1") {
+		if _, err := r.Resume(ctx, three(), key("x"), unnamed); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), "a#1 (a), b#1 (b), c#1 (c)") {
 			t.Errorf("an answer without a name: %v", err)
 		}
 		res, err = r.Execute(ctx, three(), engine.Execution{Key: key("x"), Resume: map[string]any{"b": false}})

@@ -180,15 +180,15 @@ func (r *Runner) question(ctx context.Context, l *loaded, b Checkpoint, d Decide
 	if d.Version != "" && d.Version != l.version() {
 		return Waiting{}, r.lost(ctx, l, d, "changed since you looked: it is %s at step %d", l.last.Status, l.last.Step)
 	}
-	typ := WaitApproval
+	typ, name := WaitApproval, "name the one that you mean, with --approval ID"
 	if d.Type == DecideAnswer {
-		typ = WaitInterrupt
+		typ, name = WaitInterrupt, "name the one that you mean, with --interrupt KEY or its id"
 	}
 	var open []Waiting
 	var names []string
 	for _, w := range b.Waiting {
 		if w.Type == typ {
-			names = append(names, w.ID)
+			names = append(names, w.name())
 			if d.ID == "" || d.ID == w.ID || typ == WaitInterrupt && d.ID == w.Key {
 				open = append(open, w)
 			}
@@ -198,11 +198,19 @@ func (r *Runner) question(ctx context.Context, l *loaded, b Checkpoint, d Decide
 	case len(open) == 1:
 		return open[0], r.answerable(l.key, open[0], d)
 	case len(open) > 1:
-		return Waiting{}, &Error{Class: ErrInvalid, Key: l.key, Reason: "it waits for several: " + strings.Join(names, ", "), Hint: "name the one that you mean"}
+		return Waiting{}, &Error{Class: ErrInvalid, Key: l.key, Reason: "it waits for several: " + strings.Join(names, ", "), Hint: name}
 	case len(names) == 0:
 		return Waiting{}, r.lost(ctx, l, d, "it waits for no %s", typ)
 	}
 	return Waiting{}, r.lost(ctx, l, d, "it does not wait for %q, only for %s", d.ID, strings.Join(names, ", "))
+}
+
+// name is how a person is told what is asked: the id, and the key of an interrupt.
+func (w Waiting) name() string {
+	if w.Key == "" {
+		return w.ID
+	}
+	return fmt.Sprintf("%s (%s)", w.ID, w.Key)
 }
 
 func (r *Runner) answerable(k stores.Key, w Waiting, d Decide) error {

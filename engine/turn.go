@@ -131,7 +131,7 @@ func (t Turn) answers(res Result) (string, error) {
 	var open, keys []string
 	for _, w := range res.Waiting {
 		if w.Type == WaitInterrupt {
-			open, keys = append(open, w.ID), append(keys, fmt.Sprintf("%s (%s)", w.ID, w.Key))
+			open, keys = append(open, w.ID), append(keys, w.name())
 		}
 	}
 	switch len(open) {
