@@ -301,12 +301,15 @@ var happenings = []string{
 
 var allSteps = stores.HistoryQuery{Limit: 100_000}
 
-// TestSameSeedSameTrace: a seed that fails must fail again.
+// TestSameSeedSameTrace: a seed that fails must fail again. The race detector's
+// runtime wakes goroutines in a random order, and two of one worker that wake
+// together then sometimes part another way: traces are compared without it (make
+// sim), what must happen in them is looked for with it too.
 func TestSameSeedSameTrace(t *testing.T) {
 	seen := map[string]int{}
 	for seed := uint64(1); seed <= 100; seed++ {
 		first, second := simulate(t, seed), simulate(t, seed)
-		if first.fingerprint() != second.fingerprint() {
+		if !raceDetector && first.fingerprint() != second.fingerprint() {
 			a, b := first.lines(), second.lines()
 			for i := range min(len(a), len(b)) {
 				if a[i] != b[i] {
