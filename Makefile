@@ -19,7 +19,7 @@ test: ## install what the tests need, then run all of them with the race detecto
 # Without the race detector, which makes it ten times slower; make test runs fewer seeds with it.
 sim: ## the crash simulation: 20,000 seeds in memory, or what fits into three minutes, and some on every other store
 	@sh scripts/test-needs.sh
-	FLOWTUI_TEST_ALL=1 $(GO) test ./engine/sim -count=1 -v -run '^TestSimulation(OnStores)?$$' -timeout 10m -sim.seeds 20000 -sim.for 3m
+	FLOWTUI_TEST_ALL=1 $(GO) test ./engine/sim -count=1 -v -run '^(TestSimulation(OnStores)?|TestSameSeedSameTrace)$$' -timeout 10m -sim.seeds 20000 -sim.for 3m
 
 # Without the race detector, as the simulation; make test kills fewer with it.
 kills: ## 500 killed workers on SQLite, 60 on each other store, at every store operation and at random, zombies and full disks
