@@ -167,10 +167,8 @@ func (a *app) removeAll(ctx context.Context, s *session, plan []viewer.Removal) 
 	if err = cmp.Or(stopped, err); err != nil {
 		return err
 	}
-	for _, d := range done {
-		if d.Error != nil {
-			return exit(d.Error.Exit())
-		}
+	if err := firstFailure(done); err != nil {
+		return err
 	}
 	return kept(plan)
 }
@@ -187,28 +185,7 @@ func kept(plan []viewer.Removal) error {
 
 // removals is a plan as JSON, or what became of it.
 func removals(goes string, plan []viewer.Removal, done []viewer.Removed) map[string]any {
-	gone, stays, failed := []viewer.Removal{}, []viewer.Removal{}, []viewer.Removed{}
-	next := 0
-	for _, r := range plan {
-		switch {
-		case !r.Goes():
-			stays = append(stays, r)
-		case done == nil:
-			gone = append(gone, r)
-		case next < len(done):
-			if done[next].Error == nil {
-				gone = append(gone, r)
-			} else {
-				failed = append(failed, done[next])
-			}
-			next++
-		}
-	}
-	v := map[string]any{goes: gone, "kept": stays}
-	if done != nil {
-		v["failed"] = failed
-	}
-	return v
+	return part(plan, done, viewer.Removal.Goes).json(goes, "kept", done != nil)
 }
 
 // removals prints a plan for people: what goes, then what stays and why.
@@ -226,8 +203,5 @@ func (a *app) removals(w io.Writer, plan []viewer.Removal) {
 			t.add(what, r.Run, dash(r.Flow), r.Owner, dash(r.Status), fmt.Sprint(r.Step), age(a.now(), r.Updated), oneLine(why))
 		}
 	}
-	if len(t.rows) > 0 {
-		t.rows = append([][]string{{"", "RUN", "FLOW", "OWNER", "STATUS", "STEP", "AGE", "WHY"}}, t.rows...)
-		t.write(w)
-	}
+	writePlan(w, t)
 }

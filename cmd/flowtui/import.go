@@ -111,10 +111,8 @@ func (a *app) importAll(ctx context.Context, s *session, plan []viewer.Importing
 	if err != nil {
 		return err
 	}
-	for _, d := range done {
-		if d.Error != nil {
-			return exit(d.Error.Exit())
-		}
+	if err := firstFailure(done); err != nil {
+		return err
 	}
 	return left(plan)
 }
@@ -131,28 +129,7 @@ func left(plan []viewer.Importing) error {
 
 // imports is a plan as JSON, or what became of it.
 func imports(comes string, plan []viewer.Importing, done []viewer.Removed) map[string]any {
-	came, out, failed := []viewer.Importing{}, []viewer.Importing{}, []viewer.Removed{}
-	next := 0
-	for _, i := range plan {
-		switch {
-		case !i.Comes():
-			out = append(out, i)
-		case done == nil:
-			came = append(came, i)
-		case next < len(done):
-			if done[next].Error == nil {
-				came = append(came, i)
-			} else {
-				failed = append(failed, done[next])
-			}
-			next++
-		}
-	}
-	v := map[string]any{comes: came, "left": out}
-	if done != nil {
-		v["failed"] = failed
-	}
-	return v
+	return part(plan, done, viewer.Importing.Comes).json(comes, "left", done != nil)
 }
 
 // imports prints a plan for people: what comes, then what stays out and why.
@@ -170,8 +147,5 @@ func (a *app) imports(w io.Writer, plan []viewer.Importing) {
 			t.add(what, i.Run, dash(i.Flow), i.Owner, i.Status, fmt.Sprint(i.Step), age(a.now(), i.Updated), oneLine(why))
 		}
 	}
-	if len(t.rows) > 0 {
-		t.rows = append([][]string{{"", "RUN", "FLOW", "OWNER", "STATUS", "STEP", "AGE", "WHY"}}, t.rows...)
-		t.write(w)
-	}
+	writePlan(w, t)
 }

@@ -130,7 +130,7 @@ func findings(w io.Writer, r viewer.Report) {
 	}
 	unsigned := ""
 	if r.Unsigned > 0 {
-		unsigned = fmt.Sprintf(", %d unsigned, of which only can be told that the row can be read", r.Unsigned)
+		unsigned = fmt.Sprintf(", %d unsigned (their format has no signatures: only that the rows can be read is known)", r.Unsigned)
 	}
 	fmt.Fprintf(w, "%s, %d verified%s, %s\n", plural(r.Runs, "run"), r.Verified, unsigned, plural(len(r.Findings), "finding"))
 }
