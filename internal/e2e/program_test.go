@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -25,6 +27,9 @@ func TestMain(m *testing.M) {
 }
 
 func buildAndRun(m *testing.M) (int, error) {
+	if signal.Ignored(syscall.SIGHUP) { // as under nohup: the programs would inherit that, and tests hang them up
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	dir, err := os.MkdirTemp("", "flowtui-e2e-")
 	if err != nil {
 		return 1, err
