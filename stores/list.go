@@ -72,7 +72,7 @@ func OpenCalls(h Head, calls []Call) int64 {
 	}
 	var n int64
 	for _, c := range newest {
-		if !c.Idempotent && (c.Status == CallStarted || c.Status == CallUnrecordable) {
+		if c.Open() {
 			n++
 		}
 	}

@@ -135,6 +135,12 @@ type Call struct {
 	Bad string
 }
 
+// Open reports whether a call whose newest record this is may have run without a
+// result that could be kept, and must not simply run again.
+func (c Call) Open() bool {
+	return !c.Idempotent && (c.Status == CallStarted || c.Status == CallUnrecordable)
+}
+
 // Event is one entry of a run's log.
 type Event struct {
 	Place

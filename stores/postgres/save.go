@@ -131,7 +131,7 @@ func (s *Store) RecordCall(ctx context.Context, w stores.CallWrite) error {
 	if err := w.Check(); err != nil {
 		return s.wrap("record call", c.Key, err)
 	}
-	open := !c.Idempotent && (c.Status == stores.CallStarted || c.Status == stores.CallUnrecordable)
+	open := c.Open()
 	args := slices.Concat(callArgs(c), []any{open, int64(len(w.Events))}, eventArrays(w.Events))
 	return s.judge(ctx, "record call", c.Key, ask(recordCall, args...), c.MayRecord)
 }

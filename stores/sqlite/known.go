@@ -28,6 +28,7 @@ type knownRun struct {
 	newest   *stores.Checkpoint // without its payload
 	head     stores.Head        // without its payload
 	lastCall int64              // the latest step that a call record is of, noCall or unknownCall
+	calls    stepCalls          // those of that step, nil when they are not all known
 }
 
 // What lastCall is when it is no step.
@@ -43,8 +44,8 @@ const remembered = 1000
 type effect struct {
 	complete bool // only what is said here; else nothing is known afterwards
 	key      stores.Key
-	saved    *knownRun // nil when no checkpoint was saved
-	called   int64     // the step of the call that was recorded
+	saved    *knownRun   // nil when no checkpoint was saved
+	called   stores.Call // the record, when none was saved
 }
 
 func (m *known) forget() { clear(m.runs) }
@@ -89,8 +90,8 @@ func (t tx) keep() {
 			w.runs = map[stores.Key]*knownRun{}
 		}
 		w.runs[e.key] = e.saved
-	} else if run, ok := w.runs[e.key]; ok && run.lastCall != unknownCall {
-		run.lastCall = max(run.lastCall, e.called)
+	} else if run, ok := w.runs[e.key]; ok {
+		run.recorded(e.called)
 	}
 }
 
@@ -137,9 +138,9 @@ func (old *knownRun) after(t tx, w stores.Save) (*knownRun, error) {
 	if err := old.look(t); err != nil {
 		return nil, err
 	}
-	run.lastCall = old.lastCall
+	run.lastCall, run.calls = old.lastCall, old.calls // after a rollback, old is forgotten too
 	for _, c := range w.Calls {
-		run.lastCall = max(run.lastCall, c.Step)
+		run.recorded(c)
 	}
 	return run, nil
 }

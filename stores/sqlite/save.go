@@ -157,7 +157,7 @@ func record(t tx, w stores.CallWrite) error {
 	if err := w.Call.MayRecord(last); err != nil {
 		return err
 	}
-	*t.own = effect{complete: true, key: w.Call.Key, called: w.Call.Step}
+	*t.own = effect{complete: true, key: w.Call.Key, called: w.Call}
 	if err := countOpen(t, w.Call, last); err != nil {
 		return err
 	}
@@ -165,48 +165,6 @@ func record(t tx, w stores.CallWrite) error {
 		return err
 	}
 	return addEvents(t, w.Events)
-}
-
-// countOpen brings Head.Open up to date for a record that is about to be
-// inserted. It can change by one: counting all calls of the step for each
-// record would make a step of many calls slow.
-func countOpen(t tx, c stores.Call, last *stores.Checkpoint) error {
-	if last.Status != stores.StatusRunning || c.Step != last.Base {
-		return nil
-	}
-	open := stores.OpenCalls(stores.Head{Status: last.Status, Base: last.Base}, []stores.Call{c}) > 0
-	first, err := firstOfStep(t, c)
-	switch {
-	case err != nil || first && !open:
-		return err
-	case first:
-		return t.run(`UPDATE runs SET open = open + 1 WHERE owner = ? AND run = ?`, c.Owner, c.Run)
-	}
-	query := oneLessOpen
-	if open {
-		query = oneMoreOpen
-	}
-	st, err := t.prepare(query)
-	if err != nil {
-		return err
-	}
-	st.texts(c.Owner, c.Run)
-	st.numbers(c.Segment, c.N, c.Step)
-	st.texts(c.Node)
-	st.numbers(c.Ordinal)
-	_, err = st.exec(t.ctx)
-	return err
-}
-
-// firstOfStep reports whether it is known that no call of the step or a later
-// one has a record.
-func firstOfStep(t tx, c stores.Call) (bool, error) {
-	run, ok := t.w.runs[c.Key]
-	if !ok {
-		return false, nil
-	}
-	err := run.look(t)
-	return run.lastCall < c.Step, err
 }
 
 // Delete implements stores.Store. Graphs stay: other runs may share them.

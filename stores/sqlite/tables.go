@@ -54,6 +54,7 @@ const openCalls = `(SELECT count(*) FROM calls AS c INDEXED BY calls_step
 // run (?, ?), number (?, ?), of call (?, ?, ?), and change nothing when a newer
 // record is there or when the one before says the same.
 const (
+	moreOpen    = `UPDATE runs SET open = max(0, open + ?) WHERE owner = ? AND run = ?`
 	oneMoreOpen = `UPDATE runs SET open = open + 1 WHERE owner = ? AND run = ?
 		AND NOT coalesce((SELECT (segment, n) > (?, ?) OR idempotent = 0 AND status IN ('started', 'unrecordable')` + newestRecord + `), 0)`
 	oneLessOpen = `UPDATE runs SET open = max(0, open - 1) WHERE owner = ? AND run = ?
