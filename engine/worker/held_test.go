@@ -58,3 +58,29 @@ func TestAHeldCallIsLeft(t *testing.T) {
 		}
 	})
 }
+
+// A held call that is idempotent is tried less and less often, also by several
+// workers, of which each sees the tries of the others as changes of the run.
+func TestAHeldCallThatMayRunAgainBacksOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, w := newFlaky(), newWorld()
+		defer s.Close()
+		tools := w.tickets(idempotent)
+		hold(t, s, w, tools)
+		for range 3 {
+			sw, _ := sweeper(t, s, tools, func(o *Options) { o.Flows = heldTickets })
+			defer running(t, sw)()
+		}
+		time.Sleep(time.Hour)
+		if n := w.count("order-7", "charge_card"); n < 6 || n > 40 { // three workers at once, then 1, 2, 4, … 600 s, at least half of each
+			t.Errorf("%d charges in an hour", n)
+		}
+		w.mu.Lock()
+		delete(w.do, "charge_card")
+		w.mu.Unlock()
+		time.Sleep(15 * time.Minute)
+		if status(t, s, "order-7") != stores.StatusDone {
+			t.Errorf("it is %s", status(t, s, "order-7"))
+		}
+	})
+}

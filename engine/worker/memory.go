@@ -146,16 +146,17 @@ func (s *Sweeper) entry(h stores.Head) *entry {
 	return s.runs[r]
 }
 
-// fruitless is how many claims in a row look like a run that ends its workers;
-// more than enough of them are counted.
+// fruitless is how many claims in a row look like a run that ends its workers,
+// or at which nothing can be done; at most so many rows are looked at.
 const (
 	fruitless = 3
-	enough    = 20
+	enough    = 40
 )
 
 // postponed reports whether a run has to wait because workers claimed it again
-// and again and saved nothing: else it could end one after the other. The stored
-// rows say so, since those workers cannot.
+// and again and it never got any further: else it could end one after the other,
+// or each would take the tries of the others for news. The stored rows say so,
+// since those workers cannot.
 func (s *Sweeper) postponed(ctx context.Context, h stores.Head) bool {
 	claims := s.claims(ctx, h)
 	if claims < fruitless {
@@ -171,13 +172,14 @@ func (s *Sweeper) postponed(ctx context.Context, h stores.Head) bool {
 	s.mu.Unlock()
 	if !waited {
 		s.tell(ctx, slog.LevelWarn, "postponed", h, slog.Int("claims", claims), again(wait),
-			slog.String("why", "it was claimed again and again and never got any further: it may end its workers"))
+			slog.String("why", "it was claimed again and again and never got any further: it may end its workers, or a call fails every time"))
 	}
 	return !waited
 }
 
-// claims is how many of the run's newest rows are claims, one after the other:
-// each of them begins a segment in which nothing else was saved.
+// claims is how often the run was claimed since its superstep began and since a
+// person's decision: each claim begins a segment, and what else was saved says
+// only that a node failed, see [engine.Flow.HoldOnError].
 func (s *Sweeper) claims(ctx context.Context, h stores.Head) int {
 	history, ok := s.o.Store.(stores.Historian)
 	if !ok || h.Step-h.Base < fruitless {
@@ -188,8 +190,10 @@ func (s *Sweeper) claims(ctx context.Context, h stores.Head) int {
 		return 0 // the recovery will meet the same error
 	}
 	n := 0
-	for i := len(rows) - 1; i > 0 && rows[i].Segment == rows[i-1].Segment+1; i-- {
-		n++
+	for i := len(rows) - 1; i > 0 && rows[i-1].Status == stores.StatusRunning; i-- {
+		if rows[i].Segment != rows[i-1].Segment {
+			n++
+		}
 	}
 	return n
 }
