@@ -91,10 +91,10 @@ func (r *Runner) startable(ctx context.Context, k stores.Key, l *loaded, o Recov
 
 // undecided fails closed on calls in doubt, but for those of which somebody
 // said that they may run again.
-func undecided(l *loaded, mayRerun map[callKey]bool) error {
+func undecided(l *loaded, mayRerun rerunnable) error {
 	var calls []DoubtfulCall
 	for _, c := range doubtful(l) {
-		if !mayRerun[c.key()] {
+		if !mayRerun.means(c) {
 			calls = append(calls, DoubtfulCall{ID: c.ID, Tool: c.Tool, Why: c.Doubt()})
 		}
 	}
@@ -114,13 +114,24 @@ func doubtful(l *loaded) []CallInfo {
 	return slices.DeleteFunc(FoldCalls(l.current()), func(c CallInfo) bool { return !c.Doubtful() })
 }
 
-// mayRerun are the calls that RerunInDoubt means: those that are in doubt when
-// it is said, and none that the old worker starts later.
-func (o RecoverOptions) mayRerun(l *loaded) map[callKey]bool {
-	m := map[callKey]bool{}
+// rerunnable are the calls that RerunInDoubt means, each by its newest record:
+// those that are in doubt when it is said. It means neither a call that the old
+// worker starts later, nor one of which more is known by then: its resolution, or
+// the late word that it ran and its result could not be kept.
+type rerunnable map[callKey]recordID
+
+type recordID struct{ segment, n int64 }
+
+func (m rerunnable) means(c CallInfo) bool {
+	seen, ok := m[c.key()]
+	return ok && seen == recordID{c.Segment, c.N}
+}
+
+func (o RecoverOptions) mayRerun(l *loaded) rerunnable {
+	m := rerunnable{}
 	if o.RerunInDoubt {
 		for _, c := range doubtful(l) {
-			m[c.key()] = true
+			m[c.key()] = recordID{c.Segment, c.N}
 		}
 	}
 	return m
@@ -171,7 +182,7 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 }
 
 // lookAgain reads the call log as it was when the old worker was cut off.
-func (s *session) lookAgain(ctx context.Context, mayRerun map[callKey]bool) error {
+func (s *session) lookAgain(ctx context.Context, mayRerun rerunnable) error {
 	l, _, err := s.r.open(ctx, s.place.Key)
 	if err != nil {
 		return err

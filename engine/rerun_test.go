@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/tool"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -68,6 +69,41 @@ func TestRerunMeansWhatWasInDoubt(t *testing.T) {
 		close(mail.open)
 		if err := <-first; !errors.Is(err, engine.ErrCheckpointConflict) {
 			t.Errorf("the first worker: %v", err)
+		}
+		verified(t, s, "a")
+	})
+}
+
+// A late word about a call makes it another doubt: "run it again" was said of
+// one that might have run, and it did run.
+func TestRerunMeansWhatWasKnown(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		w, charge := newWorld(), newGate()
+		w.do["charge_card"] = func(ctx context.Context, in tool.Input) (any, error) {
+			_, err := charge.pass(ctx, in)
+			return make(chan int), err // cannot be kept
+		}
+		f := engine.NewFlow("f").Node("pay", engine.Call{Tool: "charge_card"})
+		first := make(chan error, 1)
+		go func() {
+			_, err := runner(t, s, w.ticketTools(), named("first")).Run(ctx, f, start("a"))
+			first <- err
+		}()
+		<-charge.reached
+		second := &lastMoment{s, func() { close(charge.open); <-first }}
+		rerun := engine.RecoverOptions{RerunInDoubt: true, Takeover: true, By: "olga"}
+		_, err := runner(t, second, w.ticketTools(), named("second")).Recover(ctx, f, key("a"), rerun)
+		e, ok := errors.AsType[*engine.Error](err)
+		if !errors.Is(err, engine.ErrRecoveryNeedsDecision) || !ok || len(e.Calls) != 1 || e.Calls[0].ID != "pay.1" {
+			t.Errorf("got %v, want that pay.1 needs a decision", err)
+		}
+		if w.count("charge_card") != 1 {
+			t.Errorf("the card was charged %d times", w.count("charge_card"))
+		}
+		delete(w.do, "charge_card")
+		res, err := runner(t, s, w.ticketTools(), named("third")).Recover(ctx, f, key("a"), rerun)
+		if err != nil || res.Status != stores.StatusDone || w.count("charge_card") != 2 {
+			t.Errorf("said again: %+v, %v, %d charges", res, err, w.count("charge_card"))
 		}
 		verified(t, s, "a")
 	})

@@ -158,7 +158,7 @@ var faults = []planted{
 	},
 	{
 		"calls in doubt run again without a decision", "engine/recover.go",
-		"if !mayRerun[c.key()] {", "if false {",
+		"if !mayRerun.means(c) {", "if false {",
 		"runs again without a decision",
 	},
 	{
