@@ -140,7 +140,14 @@ func (f *Flow) HoldOnError() *Flow {
 }
 
 // hold keeps the superstep open after a node's error, and says so in the log.
+// The failed calls of its row are those that run again: what an error edge takes
+// is none of them.
 func (s *session) hold(nodes []NodeRun, f Failure) saveRequest {
+	for i, n := range nodes {
+		if s.g.hasErrorEdge(n.Node) {
+			nodes[i].Failed = nil
+		}
+	}
 	return saveRequest{
 		status: stores.StatusRunning, base: s.base, nodes: nodes, failure: &f,
 		events: []newEvent{{EventHeld, map[string]any{"node": f.Node, "message": f.Message}}},
@@ -151,28 +158,21 @@ func (s *session) hold(nodes []NodeRun, f Failure) saveRequest {
 	}
 }
 
-// heldBy are the failed calls that a superstep was kept open for: those whose
-// errors ended a node that has no error edge. A failed call that its node took
-// is none of them: what the node did about it has happened.
-func (b Checkpoint) heldBy(g *graph) (calls []string) {
-	if b.Error == nil {
-		return nil
-	}
-	for _, n := range b.Nodes {
-		if !g.hasErrorEdge(n.Node) {
-			calls = append(calls, n.Failed...)
-		}
-	}
-	return calls
+// again reports whether a call is one of those that a superstep was kept open
+// for: whoever brings the run on wants another try, and the same error would
+// replay for ever. A failed call that its node took is none of them: what the node
+// did about it has happened.
+func (b Checkpoint) again(c CallInfo) bool {
+	return b.Error != nil && c.Failed && c.Denied == nil &&
+		slices.ContainsFunc(b.Nodes, func(n NodeRun) bool { return slices.Contains(n.Failed, c.ID) })
 }
 
 // left is why nobody but who asks for it brings a held run on, nil when it is
 // not held at a call that is not idempotent: a call that failed may have had its
 // effect all the same, so that one more try is for a person to decide.
-func (b Checkpoint) left(l *loaded, g *graph) error {
-	held := b.heldBy(g)
+func (b Checkpoint) left(l *loaded) error {
 	for _, c := range FoldCalls(l.current()) {
-		if slices.Contains(held, c.ID) && c.Failed && !c.Idempotent {
+		if b.again(c) && !c.Idempotent {
 			return &Error{
 				Class: ErrHeld, Key: l.key, Reason: fmt.Sprintf("it is held at %s, which failed and is not idempotent: %s: %s", c.ID, c.Tool, c.Error),
 				Hint: "mend what is wrong, then recover this run by name, or execute it again with the same id: the call runs again",
@@ -182,14 +182,16 @@ func (b Checkpoint) left(l *loaded, g *graph) error {
 	return nil
 }
 
-// retryHeld lets the calls that a superstep was held for run again: whoever
-// brings it on wants another try, and the same error would replay for ever.
-func (s *session) retryHeld() {
-	again := func(id string) bool { return slices.Contains(s.retry, id) }
-	maps.DeleteFunc(s.replay, func(_ callKey, c CallInfo) bool { return c.Failed && c.Denied == nil && again(c.ID) })
-	s.decisions = slices.DeleteFunc(slices.Clone(s.decisions), func(d Decision) bool {
-		return d.Type == DecideApprove && again(d.ID) // it was spent on the call that failed
-	})
+// retry lets the calls that the superstep was held for run again.
+func (s *session) retry(held Checkpoint, calls []CallInfo) {
+	for _, c := range calls {
+		if held.again(c) {
+			delete(s.replay, c.key())
+			s.decisions = slices.DeleteFunc(slices.Clone(s.decisions), func(d Decision) bool {
+				return d.Type == DecideApprove && d.ID == c.ID // it was spent on the call that failed
+			})
+		}
+	}
 }
 
 // failedCalls are the calls whose errors an error is made of.

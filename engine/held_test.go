@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,6 +160,10 @@ func TestRecoverAllLeavesHeldCalls(t *testing.T) {
 					t.Fatal(err)
 				}
 				before, _ := mustLatest(t, s, "a")
+				plan, err := engine.MakePlan(ctx, s, testKeys(t), key("a"))
+				if err != nil || len(plan.Rerun) != 1 || plan.Rerun[0].ID != "pay.1" || slices.ContainsFunc(plan.Replay, func(c engine.CallInfo) bool { return c.ID == "pay.1" }) {
+					t.Errorf("the plan says %+v, %v", plan, err)
+				}
 				swept := tickets()
 				if holds {
 					swept.HoldOnError()
@@ -168,7 +173,7 @@ func TestRecoverAllLeavesHeldCalls(t *testing.T) {
 					t.Fatalf("%+v, %v", all, err)
 				}
 				if name == "idempotent" {
-					if got := all[key("a")]; got.Err != nil || got.Result.Status.Final() == false || holds && w.count("charge_card") != c.swept {
+					if got := all[key("a")]; got.Err != nil || got.Result.Status != stores.StatusDone || w.count("charge_card") != c.swept {
 						t.Errorf("%+v, %d charges", got, w.count("charge_card"))
 					}
 					return

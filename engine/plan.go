@@ -68,13 +68,13 @@ func (p *Plan) sort(calls []CallInfo) {
 	}
 	for _, c := range calls {
 		switch {
-		case c.Finished():
+		case c.Finished() && !p.Body.again(c):
 			p.Replay = append(p.Replay, c)
 		case c.Status == stores.CallPending:
 			p.Pending = append(p.Pending, c)
 		case c.Doubtful() && p.Action == PlanRecover:
 			p.InDoubt = append(p.InDoubt, c)
-		case c.Open(), c.Status == stores.CallResolved:
+		case c.Finished(), c.Open(), c.Status == stores.CallResolved:
 			p.Rerun = append(p.Rerun, c)
 		}
 	}

@@ -72,7 +72,7 @@ func (r *Runner) recoverable(ctx context.Context, g *graph, l *loaded, b Checkpo
 		return conflict(l.key, "look at it again before you act", "changed since you looked: it is %s at step %d, segment %d", l.last.Status, l.last.Step, l.last.Segment)
 	}
 	if o.Unattended && l.last.Status == stores.StatusRunning {
-		return b.left(l, g)
+		return b.left(l)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	s.segment++
 	s.calls, s.callMAC = 0, nil
 	s.ends(l)
-	replayed, rerun := sortCalls(FoldCalls(l.current()))
+	replayed, rerun := sortCalls(b, FoldCalls(l.current()))
 	q := saveRequest{status: stores.StatusRunning, base: s.base, events: []newEvent{{EventRecovered, map[string]any{
 		"kind": s.g.kind, "step": l.last.Step + 1, "replayed": ids(replayed), "rerun": ids(rerun),
 	}}}}
@@ -175,14 +175,11 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	}
 	s.log = nil
 	s.notes.rerun = ids(rerun)
-	if s.g.holds {
-		s.retry = b.heldBy(s.g)
-	}
-	return s, s.lookAgain(ctx, mayRerun)
+	return s, s.lookAgain(ctx, b, mayRerun)
 }
 
 // lookAgain reads the call log as it was when the old worker was cut off.
-func (s *session) lookAgain(ctx context.Context, mayRerun rerunnable) error {
+func (s *session) lookAgain(ctx context.Context, claimed Checkpoint, mayRerun rerunnable) error {
 	l, _, err := s.r.open(ctx, s.place.Key)
 	if err != nil {
 		return err
@@ -195,20 +192,20 @@ func (s *session) lookAgain(ctx context.Context, mayRerun rerunnable) error {
 	}
 	calls := FoldCalls(l.current())
 	s.replay = replayOf(calls)
-	s.retryHeld()
-	_, rerun := sortCalls(calls)
+	s.retry(claimed, calls)
+	_, rerun := sortCalls(claimed, calls)
 	s.notes.rerun = ids(rerun)
 	return nil
 }
 
 // sortCalls parts the calls of a superstep into those that replay and those
 // that run again.
-func sortCalls(calls []CallInfo) (replay, rerun []CallInfo) {
+func sortCalls(b Checkpoint, calls []CallInfo) (replay, rerun []CallInfo) {
 	for _, c := range calls {
 		switch {
-		case c.Finished():
+		case c.Finished() && !b.again(c):
 			replay = append(replay, c)
-		case c.Open(), c.Status == stores.CallResolved:
+		case c.Finished(), c.Open(), c.Status == stores.CallResolved:
 			rerun = append(rerun, c)
 		}
 	}

@@ -34,7 +34,6 @@ type session struct {
 	log                 []SegmentEnd
 
 	replay map[callKey]CallInfo
-	retry  []string // calls that held the superstep: they are not replayed
 	notes  resultNotes
 
 	turn     chan struct{} // held while a row is added to the chains below

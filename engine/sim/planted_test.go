@@ -163,7 +163,7 @@ var faults = []planted{
 	},
 	{
 		"a claim does not read the call log again", "engine/recover.go",
-		"return s, s.lookAgain(ctx, mayRerun)", "return s, nil",
+		"return s, s.lookAgain(ctx, b, mayRerun)", "return s, nil",
 		"runs again",
 	},
 	// That a call which starts at the last moment counts as one that may run
