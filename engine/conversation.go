@@ -20,7 +20,8 @@ type Conversation struct {
 // Conversation makes the flow a conversation, see [Runner.Turn]; its entry must
 // be there already. The node "turn" is added, which waits for the next message as an interrupt does, under
 // the key "message". A node that fails without an error edge ends its turn, not
-// the run: the state's error says why until the next turn starts.
+// the run: the state's error says why until the next turn starts, and has the
+// field "ended_turn".
 func (f *Flow) Conversation(c Conversation) *Flow {
 	if c.Messages == "" {
 		c.Messages = "messages"
@@ -53,6 +54,8 @@ const (
 	turnNode = "turn"    // waits for the next message
 	turnKey  = "message" // under which it asks
 	errorKey = "error"   // of the state: what failed
+
+	endedTurn = "ended_turn" // of the error: nothing in the flow took it
 )
 
 // turn waits for the next message of a conversation.
@@ -121,6 +124,16 @@ func lastReply(s State, key string) (reply string, own bool, err error) {
 // talks reports whether a node's failure ends its turn only.
 func (g *graph) talks(node string) bool { return g.talk != nil && node != turnNode }
 
+// failure is the state's error after a node that failed. That it ended its turn
+// tells it from one that an edge took.
+func (g *graph) failure(n NodeRun) map[string]any {
+	m := map[string]any{"node": n.Node, "message": n.Error}
+	if g.talks(n.Node) && len(g.exits[n.Node].onError) == 0 {
+		m[endedTurn] = true
+	}
+	return m
+}
+
 // turnEdges show the way back to the next message from where a turn surely ends.
 func (g *graph) turnEdges() (edges []TopologyEdge) {
 	for _, n := range g.nodes {
@@ -143,7 +156,7 @@ func (s *session) endTurn(next []string, err error) (State, []string, error) {
 	}
 	var update State
 	if err != nil {
-		update = State{errorKey: map[string]any{"node": "", "message": validText(err.Error())}}
+		update = State{errorKey: map[string]any{"node": "", "message": validText(err.Error()), endedTurn: true}}
 		next = nil
 	}
 	if len(next) == 0 {

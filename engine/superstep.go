@@ -230,7 +230,7 @@ func (s *session) finished(outcomes []outcome) saveRequest {
 	for i, o := range outcomes {
 		if o.err != nil {
 			failed[o.run.Node] = true
-			o.update = State{"error": map[string]any{"node": o.run.Node, "message": o.run.Error}}
+			o.update = State{errorKey: s.g.failure(o.run)}
 		}
 		updates[i] = o.update
 	}

@@ -181,7 +181,7 @@ func (f *Flow) turnResult(res Result) (TurnResult, error) {
 	}
 	if node := waitsFor(res.Waiting); node == turnNode {
 		out.Question, out.State = res.Waiting[0].ID, res.State
-		if failed, ok := res.State[errorKey].(map[string]any); ok {
+		if failed, ok := res.State[errorKey].(map[string]any); ok && failed[endedTurn] == true {
 			err = &Error{Class: ErrTurn, Key: res.Key, Reason: fmt.Sprintf("the turn failed at %q: %s", failed["node"], failed["message"]), Hint: "the session goes on with the next message"}
 		}
 		return out, err

@@ -137,6 +137,27 @@ func TestTurnThatFails(t *testing.T) {
 	}
 }
 
+// What an error edge took is no failure of the turn, though the state still says
+// what it was.
+func TestTurnWhoseErrorIsTaken(t *testing.T) {
+	s := newStore()
+	r := runner(t, s, nil)
+	f := engine.NewFlow("careful").
+		Step("risky", engine.NodeFunc(func(context.Context, engine.State) (engine.State, error) { return nil, errors.New("no line") })).
+		Node("sorry", engine.NodeFunc(func(context.Context, engine.State) (engine.State, error) {
+			return engine.State{"messages": []any{map[string]any{"role": "assistant", "content": "Sorry, later."}}}, nil
+		})).
+		OnError("risky", "sorry").
+		Conversation(engine.Conversation{})
+	for range 2 {
+		res, err := r.Turn(ctx, f, turnOf("hello"))
+		want := map[string]any{"node": "risky", "message": "no line"}
+		if err != nil || res.Reply != "Sorry, later." || !res.Replied || cmp.Diff(want, res.State["error"]) != "" {
+			t.Errorf("%+v, %v", res, err)
+		}
+	}
+}
+
 // A turn whose condition fails says so in every turn, and the state that is
 // stored is the one that the worker has.
 func TestTurnWhoseConditionFails(t *testing.T) {
