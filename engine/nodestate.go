@@ -45,7 +45,12 @@ type nodeNotes struct {
 }
 
 func (s *session) node(id string) *nodeState {
-	return &nodeState{nodeNotes: &nodeNotes{}, s: s, g: s.g, name: id, id: id, visits: s.visits[id]}
+	n := &struct { // both at once: it is made for every node that runs
+		nodeState
+		notes nodeNotes
+	}{nodeState: nodeState{s: s, g: s.g, name: id, id: id, visits: s.visits[id]}}
+	n.nodeNotes = &n.notes
+	return &n.nodeState
 }
 
 // within is the state of a node that a container runs.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/sqlite"
@@ -34,6 +35,7 @@ func TestFileTakenAwayUnderTheWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	time.Sleep(20 * time.Millisecond) // more than the store trusts its last look
 	if _, err := s.Latest(t.Context(), p.Key); !errors.Is(err, stores.ErrUnavailable) {
 		t.Errorf("reading: %v", err)
 	}

@@ -44,8 +44,8 @@ const remembered = 1000
 type effect struct {
 	complete bool // only what is said here; else nothing is known afterwards
 	key      stores.Key
-	saved    *knownRun   // nil when no checkpoint was saved
-	called   stores.Call // the record, when none was saved
+	saved    *knownRun // nil when no checkpoint was saved
+	called   callWord  // of the call that was recorded, when none was saved
 }
 
 func (m *known) forget() { clear(m.runs) }
@@ -140,7 +140,7 @@ func (old *knownRun) after(t tx, w stores.Save) (*knownRun, error) {
 	}
 	run.lastCall, run.calls = old.lastCall, old.calls // after a rollback, old is forgotten too
 	for _, c := range w.Calls {
-		run.recorded(c)
+		run.recorded(wordOf(c))
 	}
 	return run, nil
 }

@@ -15,18 +15,29 @@ type callRecord struct {
 	open       bool
 }
 
-func (r callRecord) before(c stores.Call) bool {
-	return r.segment < c.Segment || r.segment == c.Segment && r.n < c.N
+func (r callRecord) before(o callRecord) bool {
+	return r.segment < o.segment || r.segment == o.segment && r.n < o.n
+}
+
+// callWord is what a record says that the count of open calls depends on.
+type callWord struct {
+	step int64
+	name callName
+	callRecord
+}
+
+func wordOf(c stores.Call) callWord {
+	return callWord{c.Step, callName{c.Node, c.Ordinal}, callRecord{c.Segment, c.N, c.Open()}}
 }
 
 // recorded takes over a record that was added. A step is known whole when all of
 // its records were added here.
-func (run *knownRun) recorded(c stores.Call) {
+func (run *knownRun) recorded(w callWord) {
 	switch {
-	case run.lastCall == unknownCall || c.Step < run.lastCall:
+	case run.lastCall == unknownCall || w.step < run.lastCall:
 		return
-	case c.Step > run.lastCall:
-		run.lastCall = c.Step
+	case w.step > run.lastCall:
+		run.lastCall = w.step
 		if run.calls == nil {
 			run.calls = stepCalls{}
 		}
@@ -35,28 +46,27 @@ func (run *knownRun) recorded(c stores.Call) {
 		run.calls = nil
 		return
 	}
-	name := callName{c.Node, c.Ordinal}
-	if old, seen := run.calls[name]; !seen || old.before(c) {
-		run.calls[name] = callRecord{c.Segment, c.N, c.Open()}
+	if old, seen := run.calls[w.name]; !seen || old.before(w.callRecord) {
+		run.calls[w.name] = w.callRecord
 	}
 }
 
 // adds is by how much a record that is about to be added changes the number of
 // open calls of its step, or says that it is not known.
-func (run *knownRun) adds(c stores.Call) (n int64, known bool) {
+func (run *knownRun) adds(w callWord) (n int64, known bool) {
 	open := int64(0)
-	if c.Open() {
+	if w.open {
 		open = 1
 	}
-	if run.lastCall < c.Step {
+	if run.lastCall < w.step {
 		return open, true
 	}
-	if run.lastCall > c.Step || run.calls == nil {
+	if run.lastCall > w.step || run.calls == nil {
 		return 0, false
 	}
-	old, seen := run.calls[callName{c.Node, c.Ordinal}]
+	old, seen := run.calls[w.name]
 	switch {
-	case seen && !old.before(c):
+	case seen && !old.before(w.callRecord):
 		return 0, true
 	case seen && old.open:
 		open--
@@ -75,7 +85,7 @@ func countOpen(t tx, c stores.Call, last *stores.Checkpoint) error {
 		if err := run.look(t); err != nil {
 			return err
 		}
-		if n, known := run.adds(c); known {
+		if n, known := run.adds(wordOf(c)); known {
 			return addOpen(t, c.Key, n)
 		}
 	}

@@ -157,7 +157,7 @@ func record(t tx, w stores.CallWrite) error {
 	if err := w.Call.MayRecord(last); err != nil {
 		return err
 	}
-	*t.own = effect{complete: true, key: w.Call.Key, called: w.Call}
+	*t.own = effect{complete: true, key: w.Call.Key, called: wordOf(w.Call)}
 	if err := countOpen(t, w.Call, last); err != nil {
 		return err
 	}

@@ -25,15 +25,25 @@ type writer struct {
 	db         *sql.DB
 	conn       *sql.Conn
 	file       os.FileInfo // the database file, to notice that another one took its place
+	seen       time.Time   // when it was last there
 	statements map[string]*prepared
 	known
 }
 
+// glance is how long the file counts as there once it was seen: what a commit
+// loses in that time, it would have lost as well a moment after it.
+const glance = 5 * time.Millisecond
+
 // gone says that the path no longer names the file that the writer has open:
 // what is written there would be lost.
 func (w *writer) gone(path string) error {
+	begin := time.Now()
+	if begin.Sub(w.seen) < glance {
+		return nil
+	}
 	now, err := os.Stat(path)
 	if err == nil && os.SameFile(now, w.file) {
+		w.seen = begin
 		return nil
 	}
 	return errors.Join(fmt.Errorf("%w: the file was removed or replaced while it was open", stores.ErrUnavailable), err)
