@@ -9,6 +9,7 @@ func Default() Map {
 		List: List{Nav: nav(), Tabs: tabs(), Actions: actions(),
 			Open:   bind("open", "enter", "enter"),
 			Filter: bind("filter", "/", "/"),
+			Owner:  bind("owner", "o", "o"),
 		},
 		Detail: Detail{Nav: nav(), Tabs: tabs(), Actions: actions(),
 			Open:      bind("open", "enter", "enter"),

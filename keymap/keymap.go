@@ -57,6 +57,7 @@ type List struct {
 	Actions
 	Open   key.Binding
 	Filter key.Binding
+	Owner  key.Binding
 }
 
 // Detail is one run.
@@ -162,7 +163,7 @@ func (a Actions) Bindings() []key.Binding {
 
 // Bindings lists the group in the order of the help overlay.
 func (l List) Bindings() []key.Binding {
-	return join([]key.Binding{l.Open, l.Filter}, l.Actions.Bindings(), l.Nav.Bindings(), l.Tabs.Bindings())
+	return join([]key.Binding{l.Open, l.Filter, l.Owner}, l.Actions.Bindings(), l.Nav.Bindings(), l.Tabs.Bindings())
 }
 
 // Bindings lists the group in the order of the help overlay.

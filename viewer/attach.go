@@ -204,7 +204,7 @@ func (s *Service) Stores() []StoreInfo {
 		a.mu.Lock()
 		i := StoreInfo{
 			Label: a.label, Format: a.info.Format, Location: a.info.Location, ReadOnly: a.info.ReadOnly || s.o.ReadOnly,
-			Why: a.info.Why, Key: a.key, Owner: s.o.Owner, NoLease: !a.leases(), Foreign: a.format.Unsigned,
+			Why: a.info.Why, Key: a.key, Owner: s.o.Owner, AnyOwner: s.o.AnyOwner, NoLease: !a.leases(), Foreign: a.format.Unsigned,
 			Production: s.o.Production[a.spec],
 		}
 		a.mu.Unlock()

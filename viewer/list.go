@@ -86,10 +86,7 @@ func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 
 // filter is what a store is asked for; what it cannot tell is left to the rows.
 func (s *Service) filter(q Query) (stores.Filter, bool) {
-	f := stores.Filter{Owner: q.Owner, Text: q.Text}
-	if f.Owner == "" {
-		f.Owner = s.o.Owner
-	}
+	f := stores.Filter{Owner: s.owned(q.Owner, q.None), Text: q.Text}
 	switch q.Tab {
 	case TabAll:
 	case TabNeedsYou:

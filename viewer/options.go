@@ -36,6 +36,7 @@ type Options struct {
 	// store does not name. nil: none was given, and such runs are only read.
 	Workflow    func() (*teff.Workflow, error)
 	Owner       string // whose runs are listed; "" is the default owner, "*" all
+	AnyOwner    bool   // the screens may show the runs of other owners too; they may where Owner is "*"
 	Identity    stores.Identity
 	By          string // the operator, for the audit log
 	ReadOnly    bool   // refuse every action
@@ -62,6 +63,7 @@ func (o Options) withDefaults() Options {
 	if o.Owner == "" {
 		o.Owner = stores.DefaultOwner
 	}
+	o.AnyOwner = o.AnyOwner || o.Owner == stores.AnyOwner
 	if o.Command == "" {
 		o.Command = "flowtui"
 	}

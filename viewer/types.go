@@ -187,6 +187,7 @@ type Query struct {
 	Tab    Tab    // "" is TabAll
 	Text   string // substring of the run id, literal
 	Owner  string // "" is the Service's owner, "*" all
+	None   bool   // with Owner "": the runs that have no owner
 	Limit  int    // 0 is 100
 	Cursor string
 	Check  bool // verify every run of the page before returning it
@@ -219,9 +220,10 @@ type StoreInfo struct {
 	ReadOnly bool
 	Why      string // why it is read-only
 	Key      string // "key 3f9a ok", "no key", "unsigned"
-	Owner    string
-	NoLease  bool // no lease information in this store
-	Foreign  bool // of another program: rows are unsigned, and it keeps no calls and no events
+	Owner    string // whose runs are listed unless a Query says another one, "*" for all
+	AnyOwner bool   // a Query may say another one
+	NoLease  bool   // no lease information in this store
+	Foreign  bool   // of another program: rows are unsigned, and it keeps no calls and no events
 	// Production stores ask more of who acts: the run's id is typed.
 	Production bool
 }
@@ -353,6 +355,7 @@ type RunVerdict struct {
 type VerifyRequest struct {
 	Refs  []Ref // nil: every run
 	Owner string
+	None  bool // see Query
 	// Newest, if not 0, bounds the work for a look in the background: of the
 	// newest runs of each store, those whose verdict is not known yet.
 	Newest int

@@ -19,7 +19,7 @@ func (s *Service) Verify(ctx context.Context, r VerifyRequest) (Report, error) {
 	report := Report{Findings: []Finding{}}
 	refs := r.Refs
 	if refs == nil {
-		refs, report.Problems = s.allRefs(ctx, r.Owner, r.Newest)
+		refs, report.Problems = s.allRefs(ctx, s.owned(r.Owner, r.None), r.Newest)
 	}
 	results := make([]verification, len(refs))
 	var mu sync.Mutex
@@ -128,9 +128,6 @@ const lookAgain = 5 * time.Minute
 // allRefs lists every run of an owner in every store that can be read, or of
 // the newest ones those that are unchecked.
 func (s *Service) allRefs(ctx context.Context, owner string, newest int) ([]Ref, []StoreProblem) {
-	if owner == "" {
-		owner = s.o.Owner
-	}
 	streams := s.streams(stores.Filter{Owner: owner}, maxPage, cursor{})
 	refs := []Ref{}
 	for _, t := range streams {

@@ -12,6 +12,8 @@ type Backend interface {
 	Stores() []viewer.StoreInfo
 	List(context.Context, viewer.Query) (viewer.Page, error)
 	Counts(context.Context, viewer.Query) (viewer.Counts, error)
+	// Owners lists whose runs the list can be narrowed to.
+	Owners(context.Context) ([]viewer.Owner, error)
 	Show(context.Context, viewer.Ref) (viewer.Detail, error)
 	// State gives the state at a step; step -1 is the latest.
 	State(ctx context.Context, ref viewer.Ref, step int64, reveal bool) (viewer.StateView, error)

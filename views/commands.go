@@ -39,6 +39,10 @@ func loadCounts(e *env, t ticket, q viewer.Query) tea.Cmd {
 	return ask(e, t, func(ctx context.Context) (viewer.Counts, error) { return e.backend.Counts(ctx, q) })
 }
 
+func loadOwners(e *env, t ticket) tea.Cmd {
+	return ask(e, t, e.backend.Owners)
+}
+
 func loadDetail(e *env, t ticket, ref viewer.Ref) tea.Cmd {
 	return ask(e, t, func(ctx context.Context) (viewer.Detail, error) { return e.backend.Show(ctx, ref) })
 }

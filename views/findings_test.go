@@ -49,14 +49,19 @@ func TestSheetOfWhatSomebodyElseDecided(t *testing.T) {
 func TestSheetNamesOwnerAndStore(t *testing.T) {
 	t.Parallel()
 	x := start(t, 80, 24, func(b *viewstest.Backend) {
-		b.Infos[0].Location = "/srv/shop/eu-west/demo.db"
+		b.Infos[0].Location, b.Infos[0].Owner = "/srv/shop/eu-west/demo.db", "*"
 		b.Rows[1].Owner, b.Rows[1].Ref.Owner = "bob", "bob"
 		b.Plans[b.Rows[1].Ref] = b.Plans[viewstest.Ref("order-9")]
 	})
 	x.keys("j", "a")
 	x.sees("owner bob", "in demo.db, /srv/shop/eu-west/demo.db")
-	x.keys("esc", "k", "e")
-	x.seesNot("owner")
+}
+
+func TestSheetOfTheUsualOwnerDoesNotNameIt(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24)
+	x.keys("e")
+	x.sees("order-7, tickets, alice")
 }
 
 func TestOwnerIsNamedWhenAllAreListed(t *testing.T) {

@@ -8,22 +8,23 @@ import (
 	"github.com/flowtui/flowtui/views/widget"
 )
 
-// header is the first line: which stores, whether they can be trusted, whether
-// one can write, and how fresh the rows are. What is missing goes before all
+// header is the first line: which stores, whose runs, whether they can be
+// trusted, whether one can write, and how fresh the rows are. What is missing goes before all
 // that is known of stores that can be read.
 func header(s *shared, missing, fresh string, width int) string {
 	infos := stores(s)
 	left := " " + s.styles.Title.Render("flowtui") + "  "
 	access := s.styles.Strong.Render(access(s)) + "  "
+	owner := s.styles.Tone(ownerTone(s)).Render(prefixed("  ", ownerLabel(s)))
 	switch {
 	case missing != "":
 		left += s.styles.Tone(theme.Danger).Render(widget.Plain(missing))
 		access = ""
 	case len(infos) == 1:
-		left += s.styles.Strong.Render(widget.Plain(storeNames(s))) +
+		left += s.styles.Strong.Render(widget.Plain(storeNames(s))) + owner +
 			"  " + widget.Plain(strings.Join(nonEmpty(infos[0].Format, infos[0].Key), ", "))
 	default:
-		left += s.styles.Strong.Render(widget.Plain(storeNames(s))) + fmt.Sprintf("  %d stores", len(infos))
+		left += s.styles.Strong.Render(widget.Plain(storeNames(s))) + owner + fmt.Sprintf("  %d stores", len(infos))
 	}
 	right := access + widget.Plain(fresh) + " "
 	for _, word := range productionWords {

@@ -1,6 +1,8 @@
 package views
 
 import (
+	"time"
+
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -23,6 +25,8 @@ func (r *runs) key(msg tea.KeyMsg) tea.Cmd {
 		r.typing = true
 		r.arrange()
 		return nil
+	case key.Matches(msg, k.Owner):
+		return r.openOwners()
 	case key.Matches(msg, k.Tabs.Prev):
 		return r.choose(r.tab - 1)
 	case key.Matches(msg, k.Tabs.Next):
@@ -104,6 +108,26 @@ func (r *runs) choose(tab int) tea.Cmd {
 	return r.restart()
 }
 
+// openOwners asks whose runs to show.
+func (r *runs) openOwners() tea.Cmd {
+	if why := keptTo(r.shared); why != "" {
+		return notice(why, theme.Attention)
+	}
+	return r.sheet(func(e *env) Screen { return newOwners(e, r.narrow) })
+}
+
+// narrow shows the runs of others. Nothing that was read of the ones before is
+// shown as theirs.
+func (r *runs) narrow(to scope) tea.Cmd {
+	r.scope = to
+	r.counts, r.doubt, r.others = nil, nil, 0
+	r.tally.drop()
+	r.beyond.drop()
+	r.look.drop()
+	r.tallied, r.looked = time.Time{}, time.Time{}
+	return r.restart()
+}
+
 // restart empties the list and reads what belongs there now.
 func (r *runs) restart() tea.Cmd {
 	r.loaded, r.next, r.last, r.left = false, "", viewer.Ref{}, ""
@@ -165,6 +189,7 @@ func (r *runs) Help() []keymap.Hint {
 	}
 	return append(hints,
 		keymap.Hint{Binding: k.Filter}, back,
+		keymap.Hint{Binding: k.Owner, Off: keptTo(r.shared)},
 		keymap.Hint{Binding: keymap.Titled(g.Copy, "copy id"), Off: none},
 		keymap.Hint{Binding: g.Refresh},
 		keymap.Hint{Binding: k.Verify, Off: none, More: true},

@@ -63,7 +63,7 @@ func (r *runs) wanted() viewer.Query {
 	if r.loaded {
 		limit = min(maxRows, max(pageSize, len(r.table.Rows())))
 	}
-	return viewer.Query{Tab: viewer.Tabs[r.tab], Text: r.filter.Value(), Limit: limit}
+	return r.scope.of(viewer.Query{Tab: viewer.Tabs[r.tab], Text: r.filter.Value(), Limit: limit})
 }
 
 func (r *runs) readCounts() tea.Cmd {
@@ -75,7 +75,7 @@ func (r *runs) readCounts() tea.Cmd {
 		return nil
 	}
 	r.tallied = r.now()
-	return loadCounts(r.env, r.tally.ask(r.env), viewer.Query{})
+	return loadCounts(r.env, r.tally.ask(r.env), r.scope.of(viewer.Query{}))
 }
 
 // readMore reads the next page when the cursor comes near the end.
@@ -100,7 +100,8 @@ func (r *runs) paged(msg reply[viewer.Page]) tea.Cmd {
 }
 
 func (r *runs) firstPage(msg reply[viewer.Page]) tea.Cmd {
-	current := r.query.Tab == viewer.Tabs[r.tab] && r.query.Text == r.filter.Value()
+	now := r.scope.of(viewer.Query{Tab: viewer.Tabs[r.tab], Text: r.filter.Value(), Limit: r.query.Limit})
+	current := r.query == now
 	if current {
 		r.show(msg)
 	}
@@ -272,7 +273,8 @@ func (r *runs) lookAround() tea.Cmd {
 		return nil
 	}
 	r.looked = r.now()
-	return verify(r.env, r.look.ask(r.env), viewer.VerifyRequest{Newest: lookNewest})
+	q := r.scope.of(viewer.Query{})
+	return verify(r.env, r.look.ask(r.env), viewer.VerifyRequest{Owner: q.Owner, None: q.None, Newest: lookNewest})
 }
 
 func (r *runs) verified(msg reply[viewer.Report]) tea.Cmd {

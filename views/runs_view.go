@@ -177,7 +177,7 @@ func (r *runs) empty() []string {
 	case !r.loaded:
 		return []string{"  reading" + r.styles.Ellipsis}
 	case r.others > 0:
-		return []string{"  There are no runs of this owner here, and " + count(r.others) + " of other owners.", "  Start with --owner '*' to see all of them."}
+		return []string{"  There are no runs of this owner here, and " + count(r.others) + " of other owners.", r.howToSeeOthers()}
 	case r.filter.Value() != "":
 		return []string{fmt.Sprintf("  No run id contains %q here.", r.filter.Value()), "  esc clears the filter." + all}
 	case viewer.Tabs[r.tab] == viewer.TabNeedsYou:
@@ -190,6 +190,13 @@ func (r *runs) empty() []string {
 		return []string{"  There are no runs in this store."}
 	}
 	return []string{"  No runs here.", all}
+}
+
+func (r *runs) howToSeeOthers() string {
+	if keptTo(r.shared) != "" {
+		return "  Start with --owner '*' to see all of them."
+	}
+	return "  " + r.keys.List.Owner.Help().Key + " shows another owner, or all of them."
 }
 
 // trouble is the sentence about what could not be read, "" when all is well.

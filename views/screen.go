@@ -57,6 +57,7 @@ type shared struct {
 	styles    *theme.Styles
 	keys      keymap.Map
 	clipboard func(string)
+	scope     scope
 	live      bool   // change notices arrive
 	notLive   string // why not
 	acting    int    // actions under way

@@ -79,6 +79,7 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 		Flows:       flows,
 		Workflow:    a.workflow(),
 		Owner:       settings.Owner,
+		AnyOwner:    a.ownerless(targets),
 		Identity:    stores.Identity{User: settings.User, Principal: settings.Principal},
 		By:          operator(settings.User),
 		ReadOnly:    settings.ReadOnly,
@@ -197,6 +198,12 @@ func (a *app) settings(targets []target) (storeContext, error) {
 		all = c
 	}
 	return all, nil
+}
+
+// ownerless reports that nothing says whose runs are meant: then the screens may
+// show those of others as well.
+func (a *app) ownerless(targets []target) bool {
+	return a.global.owner == "" && !slices.ContainsFunc(targets, func(t target) bool { return t.context.Owner != "" })
 }
 
 // whyReadOnly names the context that forbids writing, "" for the flag.

@@ -90,3 +90,24 @@ func TestFlowOfARunThatTheStoreDoesNotName(t *testing.T) {
 		t.Errorf("names: %s", names)
 	}
 }
+
+// What says whose runs are meant keeps the screens to them; "*" is all anyway.
+func TestOwnerThatIsNamedKeepsTheScreensToIt(t *testing.T) {
+	a, _ := testApp(t)
+	dir := filepath.Join(t.TempDir(), "runs")
+	a.global.config = writeConfig(t, "contexts:\n  mine: {store: '"+dir+".db', owner: alice}\n  any: {store: '"+dir+".db'}\n")
+	for _, c := range []struct {
+		flag, spec string
+		any        bool
+	}{{"", "any", true}, {"", "mine", false}, {"default", "any", false}, {"bob", "mine", false}, {"*", "mine", true}} {
+		a.global.owner = c.flag
+		s, err := a.attach(t.Context(), true, c.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Stores()[0].AnyOwner; got != c.any {
+			t.Errorf("--owner %q with the context %s: any owner is %v", c.flag, c.spec, got)
+		}
+		s.Close()
+	}
+}

@@ -82,7 +82,7 @@ func (b *Backend) List(_ context.Context, q viewer.Query) (viewer.Page, error) {
 	var rows []viewer.Row
 	for _, r := range b.Rows {
 		unread := slices.ContainsFunc(b.Problems, func(p viewer.StoreProblem) bool { return p.Store == r.Store })
-		if !unread && inTab(r, q.Tab) && strings.Contains(r.Ref.Run, q.Text) {
+		if !unread && b.owns(q, r) && inTab(r, q.Tab) && strings.Contains(r.Ref.Run, q.Text) {
 			rows = append(rows, r)
 		}
 	}
@@ -93,6 +93,34 @@ func (b *Backend) List(_ context.Context, q viewer.Query) (viewer.Page, error) {
 		page.Next = strconv.Itoa(to)
 	}
 	return page, nil
+}
+
+// owns reports whether a run is of the owner that is asked for.
+func (b *Backend) owns(q viewer.Query, r viewer.Row) bool {
+	if q.Owner == "" && !q.None {
+		q.Owner = b.Infos[0].Owner
+	}
+	return q.Owner == "*" || q.Owner == r.Ref.Owner
+}
+
+// Owners implements views.Backend: the owners of the rows, as they come.
+func (b *Backend) Owners(context.Context) ([]viewer.Owner, error) {
+	b.Lock()
+	defer b.Unlock()
+	if b.Err != nil {
+		return nil, b.Err
+	}
+	var list []viewer.Owner
+	for _, r := range b.Rows {
+		at := slices.IndexFunc(list, func(o viewer.Owner) bool { return o.ID == r.Ref.Owner })
+		if at < 0 {
+			at, list = len(list), append(list, viewer.Owner{ID: r.Ref.Owner, Name: r.Owner})
+		}
+		if r.NeedsYou() {
+			list[at].Needs++
+		}
+	}
+	return list, nil
 }
 
 func inTab(r viewer.Row, t viewer.Tab) bool {
@@ -120,7 +148,7 @@ func (b *Backend) Counts(_ context.Context, q viewer.Query) (viewer.Counts, erro
 	for _, t := range viewer.Tabs {
 		c[t] = 0
 		for _, r := range b.Rows {
-			if inTab(r, t) {
+			if b.owns(q, r) && inTab(r, t) {
 				c[t]++
 			}
 		}

@@ -76,6 +76,17 @@ func CutLeft(s string, width int, head string) string {
 	return s
 }
 
+// CutMiddle shortens plain text to at most width cells in its middle, where mark
+// stands for what is left out: both ends of a name tell it from others.
+func CutMiddle(s string, width int, mark string) string {
+	room := width - Width(mark)
+	if Width(s) <= width || room < 2 {
+		return Cut(s, width, mark)
+	}
+	end := room / 2
+	return Cut(s, room-end, "") + mark + CutLeft(s, end, "")
+}
+
 // Pad fills s with spaces up to width cells.
 func Pad(s string, width int) string {
 	return s + Space(width-Width(s))
