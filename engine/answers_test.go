@@ -185,3 +185,32 @@ func TestStrictAnswers(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
+
+// An answer that is none of the choices is taken only from who says so, and the
+// flow judges it: a bare interrupt compares it verbatim.
+func TestUncheckedAnswerToChoices(t *testing.T) {
+	s := newStore()
+	r := runner(t, s, nil)
+	f := engine.NewFlow("f").
+		Node("ask", engine.Interrupt{Key: "ok", Choices: []string{"yes", "no"}}).
+		Node("after", put("went", "on")).
+		When("ask", engine.Condition{Text: "ok!=yes", Test: func(s engine.State) (bool, error) { return s["ok"] != "yes", nil }}, "after")
+	if _, err := r.Execute(ctx, f, execution("a")); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := mustLatest(t, s, "a")
+	for _, strict := range []bool{false, true} {
+		d := engine.Decide{Type: engine.DecideAnswer, Value: json.RawMessage(`"later"`), By: "ana", Strict: strict}
+		if _, err := r.Resume(ctx, f, key("a"), d); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), `"later" is not one of the choices: yes, no`) {
+			t.Errorf("%v", err)
+		}
+	}
+	if now, _ := mustLatest(t, s, "a"); now.Step != before.Step {
+		t.Error("something was written")
+	}
+	d := engine.Decide{Type: engine.DecideAnswer, Value: json.RawMessage(`"later"`), By: "ana", Unchecked: true}
+	if res, err := r.Resume(ctx, f, key("a"), d); err != nil || res.State["ok"] != "later" || res.State["went"] != "on" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	verified(t, s, "a")
+}

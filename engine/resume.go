@@ -23,6 +23,9 @@ type Decide struct {
 	// Strict refuses an answer that the question says would not pass, see [Want].
 	// Where there are choices, each of them is taken.
 	Strict bool
+	// Unchecked takes an answer that is none of the question's choices: the flow
+	// judges it. Without it such an answer is refused, whoever asks.
+	Unchecked bool
 }
 
 // Resume stores a decision with the run's next checkpoint, so that one resume
@@ -228,8 +231,9 @@ func (r *Runner) answerable(k stores.Key, w Waiting, d Decide) error {
 	if err := w.Want.Refuses(raw); err != nil && d.Strict && len(w.Choices) == 0 {
 		return &Error{Class: ErrInvalid, Key: k, Reason: "the answer would not pass", Err: err, Hint: "answer as wanted, or with --unchecked; nothing was saved"}
 	}
-	if text, ok := v.(string); len(w.Choices) > 0 && (!ok || !slices.Contains(w.Choices, text)) {
-		return &Error{Class: ErrInvalid, Key: k, Reason: fmt.Sprintf("%s is not one of the choices: %s", d.Value, strings.Join(w.Choices, ", "))}
+	if text, ok := v.(string); !d.Unchecked && len(w.Choices) > 0 && (!ok || !slices.Contains(w.Choices, text)) {
+		return &Error{Class: ErrInvalid, Key: k, Reason: fmt.Sprintf("%s is not one of the choices: %s", d.Value, strings.Join(w.Choices, ", ")),
+			Hint: "answer with one of them, or with --unchecked; nothing was saved"}
 	}
 	return nil
 }
