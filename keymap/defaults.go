@@ -88,21 +88,22 @@ func actions() Actions {
 
 func sheet() Sheet {
 	return Sheet{
-		Up:       bind("up", "↑/k", "up", "k"),
-		Down:     bind("down", "↓/j", "down", "j"),
-		PageUp:   bind("page up", "pgup", "pgup"),
-		PageDown: bind("page down", "pgdn", "pgdown", " "),
-		Top:      bind("start", "g", "g", "home"),
-		Bottom:   bind("end", "G", "G", "end"),
-		Confirm:  bind("confirm", "enter", "enter"),
-		Deny:     bind("deny", "ctrl+d", "ctrl+d"),
-		Note:     bind("type", "tab", "tab"),
-		Quote:    bind("take it as text", `"`, `"`),
-		Reveal:   bind("show secrets", "s", "s"),
-		Reload:   bind("read again", "r", "r"),
-		Copy:     bind("copy the command", "y", "y"),
-		Help:     bind("help", "?", "?"),
-		Leave:    bind("leave it", "esc", "esc"),
+		Up:        bind("up", "↑/k", "up", "k"),
+		Down:      bind("down", "↓/j", "down", "j"),
+		PageUp:    bind("page up", "pgup", "pgup"),
+		PageDown:  bind("page down", "pgdn", "pgdown", " "),
+		Top:       bind("start", "g", "g", "home"),
+		Bottom:    bind("end", "G", "G", "end"),
+		Confirm:   bind("confirm", "enter", "enter"),
+		Deny:      bind("deny", "ctrl+d", "ctrl+d"),
+		Note:      bind("type", "tab", "tab"),
+		Quote:     bind("take it as text", `"`, `"`),
+		Unchecked: bind("send it unchecked", "u", "u"),
+		Reveal:    bind("show secrets", "s", "s"),
+		Reload:    bind("read again", "r", "r"),
+		Copy:      bind("copy the command", "y", "y"),
+		Help:      bind("help", "?", "?"),
+		Leave:     bind("leave it", "esc", "esc"),
 	}
 }
 

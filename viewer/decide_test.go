@@ -220,6 +220,21 @@ func TestAnswersAreChecked(t *testing.T) {
 	if o := get[Outcome](t)(s.Act(t.Context(), Request{Ref: s.Find("y-1", ""), Action: Answer, Value: json.RawMessage(`"no"`)}, nil)); o.Status != "done" {
 		t.Errorf("%+v", o)
 	}
+	b.start("yesno", "y-2")
+	w = b.row(s, "y-2").Waiting[0]
+	for answer, want := range map[string]string{`"no"`: "", `"maybe"`: "it is not one of the choices: yes, no", `1`: "it is not one of the choices: yes, no"} {
+		if got := w.Refused(json.RawMessage(answer)); got != want {
+			t.Errorf("%s: %q, want %q", answer, got, want)
+		}
+	}
+	maybe := Request{Ref: s.Find("y-2", ""), Action: Answer, Value: json.RawMessage(`"maybe"`)}
+	if p := get2(s.Act(t.Context(), maybe, nil)); p.Code != codeUsage || !strings.Contains(p.Message, "not one of the choices") {
+		t.Errorf("%+v", p)
+	}
+	maybe.Unchecked = true
+	if o := get[Outcome](t)(s.Act(t.Context(), maybe, nil)); o.Status != "done" {
+		t.Errorf("%+v", o)
+	}
 }
 
 // get2 is the problem of an action that is refused.

@@ -206,7 +206,7 @@ func (s *Service) accepts(ctx context.Context, k stores.Key, runner *teff.Runner
 	if err != nil || p.Verdict != teff.Refused {
 		return nil
 	}
-	return Problem{Code: codeUsage, Run: k.Run, Message: "it would not pass: " + p.Sentence, Hint: "nothing was saved; --unchecked sends it all the same"}
+	return Problem{Code: codeUsage, Run: k.Run, Message: "it would not pass: " + p.Sentence, Hint: "nothing was saved; --unchecked sends it all the same", Overridable: true}
 }
 
 // runForeign runs a workflow on until it completes, pauses or fails.

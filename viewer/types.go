@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/teff"
 )
 
@@ -55,43 +54,6 @@ const (
 func (v Verdict) Bad() bool {
 	return v == Forged || v == Gap || v == Regressed || v == Unreadable
 }
-
-// Waiting is one thing that a run waits for.
-type Waiting struct {
-	Type    string          `json:"type"` // approval, interrupt, in-doubt
-	ID      string          `json:"id"`
-	Key     string          `json:"key,omitempty"` // interrupt: where the answer lands
-	Tool    string          `json:"tool,omitempty"`
-	Args    json.RawMessage `json:"args,omitempty"`
-	Masked  int             `json:"masked,omitempty"` // secrets masked in args
-	Prompt  string          `json:"prompt,omitempty"`
-	Choices []string        `json:"choices,omitempty"` // the answer must be one of them
-	Options []string        `json:"options,omitempty"` // the answers that pass, where others are taken too
-	Want    string          `json:"want,omitempty"`    // what passes, in words
-	Wanted  *Wanted         `json:"-" scrub:"-"`
-	Turn    bool            `json:"turn,omitempty"` // the next message of a conversation, from its user
-	Why     string          `json:"why,omitempty"`
-	Node    string          `json:"node,omitempty"`
-}
-
-// Wanted is what passes, exactly as it is stored.
-type Wanted = engine.Want
-
-// Refused is why an answer to the interrupt would not pass, "" when it would or
-// when that cannot be told before.
-func (w Waiting) Refused(answer json.RawMessage) string {
-	if err := w.Wanted.Refuses(answer); err != nil && len(w.Choices) == 0 {
-		return "it would not pass: " + Scrub(err.Error())
-	}
-	return ""
-}
-
-// The types of Waiting.
-const (
-	WaitApproval  = "approval"
-	WaitInterrupt = "interrupt"
-	WaitInDoubt   = "in-doubt"
-)
 
 // Lease says who works on a run.
 type Lease struct {
@@ -390,6 +352,8 @@ type Problem struct {
 	Message string `json:"message"`
 	Run     string `json:"run,omitempty"`
 	Hint    string `json:"hint,omitempty"`
+	// Overridable says that an answer was refused that Request.Unchecked sends all the same.
+	Overridable bool `json:"-"`
 }
 
 func (p Problem) Error() string { return p.Message }

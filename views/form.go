@@ -38,6 +38,7 @@ type form interface {
 	handle()
 	deeper() bool // esc goes one level back, not out
 	back()
+	refused(viewer.Problem) // what was confirmed
 	key(tea.KeyMsg)
 	hints() []keymap.Hint
 	choices() bool // up and down choose
@@ -98,6 +99,9 @@ type given struct {
 	focus   bool
 	option  int  // of the choices of the form
 	denying bool // of approveForm
+	// of answerForm: the answer that is sent though it would not pass, and one
+	// that was refused when it was sent, with the reason.
+	unchecked, refusedValue, refusedWhy string
 }
 
 func (p *picker) clear() { p.given = given{text: widget.NewField(p.styles, maxText, true)} }
@@ -211,14 +215,15 @@ func (p *picker) key(msg tea.KeyMsg) {
 	}
 }
 
-func (p *picker) overrides() bool      { return false }
-func (p *picker) choices() bool        { return !p.picked }
-func (p *picker) masked() bool         { return p.picked && p.entry().Masked > 0 }
-func (p *picker) typing() bool         { return p.focus }
-func (p *picker) field() *widget.Field { return p.text }
-func (p *picker) blur()                { p.focus = false }
-func (p *picker) hints() []keymap.Hint { return nil }
-func (p *picker) value() string        { return strings.TrimSpace(p.text.Value()) }
+func (p *picker) overrides() bool        { return false }
+func (p *picker) refused(viewer.Problem) {}
+func (p *picker) choices() bool          { return !p.picked }
+func (p *picker) masked() bool           { return p.picked && p.entry().Masked > 0 }
+func (p *picker) typing() bool           { return p.focus }
+func (p *picker) field() *widget.Field   { return p.text }
+func (p *picker) blur()                  { p.focus = false }
+func (p *picker) hints() []keymap.Hint   { return nil }
+func (p *picker) value() string          { return strings.TrimSpace(p.text.Value()) }
 
 // nothing says that there is nothing to decide, and why: somebody was faster.
 func (p *picker) nothing() string {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/flowtui/flowtui/keymap"
 	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/theme"
+	"github.com/flowtui/flowtui/views/widget"
 )
 
 // answerForm takes the answer to a question: one of its choices, or a text.
@@ -15,6 +17,8 @@ type answerForm struct{ picker }
 
 func (f *answerForm) title(row viewer.Row) string {
 	switch {
+	case f.overriding():
+		return "Send " + row.Run + " what would not pass"
 	case f.picked && f.entry().Turn:
 		return "Next message to " + row.Run
 	case f.picked:
@@ -26,6 +30,9 @@ func (f *answerForm) title(row viewer.Row) string {
 func (f *answerForm) verb() string {
 	if f.picked && f.enter() == handled {
 		return "type the " + f.what()
+	}
+	if f.overriding() {
+		return "send unchecked"
 	}
 	if f.picked && f.entry().Turn {
 		return "send"
@@ -52,18 +59,15 @@ func (f *answerForm) offered() []string {
 
 // types reports whether the answer is typed: there is none to choose, or none
 // of those that are offered is meant, which is the last choice.
-func (f *answerForm) types() bool {
-	n := len(f.offered())
-	return n == 0 || len(f.entry().Choices) == 0 && f.option >= n
-}
+func (f *answerForm) types() bool { return f.option >= len(f.offered()) }
 
-// last is the last choice, -1 for none.
+// last is the last choice, that of another answer; -1 when there is nothing to
+// choose from.
 func (f *answerForm) last() int {
-	n := len(f.offered())
-	if n == 0 || len(f.entry().Choices) > 0 {
-		return n - 1
+	if n := len(f.offered()); n > 0 {
+		return n
 	}
-	return n // another answer
+	return -1
 }
 
 func (f *answerForm) choices() bool { return !f.picked || len(f.offered()) > 0 && !f.focus }
@@ -93,12 +97,22 @@ func (f *answerForm) inputs(width int) []string {
 	if f.types() {
 		lines = append(lines, f.labelledField(f.what(), "tab types it", width, 5)...)
 	}
+	if f.overriding() {
+		for _, l := range widget.Wrap(f.wrong()+". Send it all the same? The flow judges it then. enter sends it, esc goes back", width) {
+			lines = append(lines, f.styles.Tone(theme.Danger).Render(l))
+		}
+	}
 	return lines
 }
 
 func (f *answerForm) key(msg tea.KeyMsg) {
 	k := f.keys.Sheet
 	switch last := f.last(); {
+	case f.overriding(): // esc goes back first
+	case f.picked && key.Matches(msg, k.Unchecked):
+		if f.hasAnswer() && f.wrong() != "" {
+			f.unchecked = f.answer()
+		}
 	case !f.picked || last < 0:
 		f.picker.key(msg)
 	case key.Matches(msg, k.Up):
@@ -114,40 +128,83 @@ func (f *answerForm) enter() reaction {
 	if r := f.picker.enter(); r != confirms {
 		return r
 	}
-	if f.types() && f.text.Value() == "" {
+	if !f.hasAnswer() {
 		return handled
 	}
 	return confirms
 }
 
+// hasAnswer reports that one was chosen or typed.
+func (f *answerForm) hasAnswer() bool { return !f.types() || f.text.Value() != "" }
+
 func (f *answerForm) request() viewer.Request {
-	r := viewer.Request{Action: viewer.Answer, Target: f.entry().ID}
+	return viewer.Request{Action: viewer.Answer, Target: f.entry().ID, Value: json.RawMessage(f.answer()), Unchecked: f.overriding()}
+}
+
+// answer is the answer as JSON.
+func (f *answerForm) answer() string {
 	text := f.text.Value()
-	if offered := f.offered(); !f.types() {
-		text = offered[min(f.option, len(offered)-1)]
-	} else {
-		r.Unchecked = len(offered) > 0 // another one than those that pass was chosen
+	if !f.types() {
+		text = f.offered()[f.option]
 	}
-	r.Value, _ = json.Marshal(text) // a string always has a JSON form
-	return r
+	v, _ := json.Marshal(text) // a string always has a JSON form
+	return string(v)
+}
+
+// wrong is why the answer would not pass, "" when it would or when that cannot
+// be told before.
+func (f *answerForm) wrong() string {
+	value := f.answer()
+	if f.refusedWhy != "" && f.refusedValue == value {
+		return f.refusedWhy
+	}
+	return f.entry().Refused(json.RawMessage(value))
+}
+
+// overriding reports that exactly this answer is to be sent though it would not
+// pass: that was asked for with a key of its own, and enter asks once more.
+func (f *answerForm) overriding() bool {
+	return f.unchecked != "" && f.unchecked == f.answer() && f.wrong() != ""
+}
+
+// refused keeps what was found wrong with the answer when it was sent.
+func (f *answerForm) refused(p viewer.Problem) {
+	if p.Overridable {
+		f.refusedValue, f.refusedWhy, f.unchecked = f.answer(), p.Message, ""
+	}
+}
+
+func (f *answerForm) deeper() bool { return f.overriding() || f.picker.deeper() }
+
+func (f *answerForm) back() {
+	if f.overriding() {
+		f.unchecked = ""
+		return
+	}
+	f.picker.back()
 }
 
 func (f *answerForm) refusal(read bool) string {
 	if why := f.picker.refusal(read); why != "" {
 		return why
 	}
-	if f.types() && f.text.Value() == "" {
+	if !f.hasAnswer() {
 		return "type the " + f.what() + " first"
 	}
-	if r := f.request(); !r.Unchecked {
-		return f.entry().Refused(r.Value)
+	if !f.overriding() {
+		return f.wrong()
 	}
 	return ""
 }
 
 func (f *answerForm) hints() []keymap.Hint {
-	if !f.picked || !f.types() {
+	if !f.picked || !f.types() || f.overriding() {
 		return nil
 	}
-	return []keymap.Hint{{Binding: keymap.Titled(f.keys.Sheet.Note, "type"), More: f.text.Value() == ""}}
+	k := f.keys.Sheet
+	hints := []keymap.Hint{{Binding: keymap.Titled(k.Note, "type"), More: f.text.Value() == ""}}
+	if f.hasAnswer() && f.wrong() != "" {
+		hints = append(hints, keymap.Hint{Binding: k.Unchecked})
+	}
+	return hints
 }

@@ -205,6 +205,7 @@ func (s *sheet) finished(msg outcomeMsg) {
 		s.stage = asking
 		s.progress = nil
 		s.gone = vanished(msg.Problem)
+		s.form.refused(*msg.Problem)
 		if msg.Problem.Code == "conflict" {
 			s.stale = msg.Problem.Message
 		}

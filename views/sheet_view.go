@@ -135,7 +135,9 @@ func (s *sheet) status() []string {
 	}
 	if s.problem != nil {
 		say(theme.Danger, s.problem.Message)
-		if s.problem.Hint != "" {
+		if s.problem.Overridable { // its hint is for the command line
+			say(theme.Normal, "nothing was sent; "+s.keys.Sheet.Unchecked.Help().Key+" sends it all the same, after asking once more")
+		} else if s.problem.Hint != "" {
 			say(theme.Normal, s.problem.Hint)
 		}
 	}

@@ -33,6 +33,7 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 	}
 	return a.withRun(ctx, args, func(ctx context.Context, s *session, ref viewer.Ref) error {
 		req.Ref = ref
+		why := ""
 		if !a.global.yes {
 			p, err := s.Plan(ctx, ref, false)
 			if err != nil {
@@ -42,8 +43,9 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 			if req.Version == "" {
 				req.Version = p.Version
 			}
+			why = refused(p, req)
 		}
-		if err := a.confirm(ctx, s, question(req), ref.Run); err != nil {
+		if err := a.confirm(ctx, s, question(req, why), ref.Run); err != nil {
 			return err
 		}
 		out, err := s.Act(ctx, req, a.progress)
@@ -60,9 +62,20 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 	})
 }
 
+// refused is why the answer would not pass, "" when it would or when that cannot
+// be told before.
+func refused(p viewer.Plan, r viewer.Request) string {
+	for _, e := range p.Review {
+		if e.Type == viewer.WaitInterrupt && (r.Target == "" || r.Target == e.ID || r.Target == e.Key) {
+			return e.Refused(r.Value)
+		}
+	}
+	return ""
+}
+
 // question is what confirming means: all that was given, so that what is
-// confirmed is what is sent.
-func question(r viewer.Request) string {
+// confirmed is what is sent, and why an answer would not pass.
+func question(r viewer.Request, refused string) string {
 	q := string(r.Action)
 	if r.Target != "" {
 		q += " " + r.Target
@@ -75,7 +88,10 @@ func question(r viewer.Request) string {
 	case r.Value != nil:
 		q += " with " + exactly(r.Value)
 	}
-	if r.Unchecked {
+	switch {
+	case r.Unchecked && refused != "":
+		q += ", although " + oneLine(refused)
+	case r.Unchecked:
 		q += ", also if it would not pass"
 	}
 	if r.Note != "" {

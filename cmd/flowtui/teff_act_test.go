@@ -209,3 +209,23 @@ func withSaved(run teff.Run, saved teff.Saved) teff.Run {
 	run.Saved = saved
 	return run
 }
+
+// What the Ask of a workflow would not take is told so that a sheet can offer
+// to send it all the same; then it is sent.
+func TestAnAnswerThatIsRefusedCanBeOverridden(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "main")
+	check(t, teff.WriteFiles("main", dir))
+	s := attachWorkflow(t, dir, "../../fixtures/teff/workflows/discount.graph.yaml")
+	defer s.Close()
+	bad := viewer.Request{Ref: s.Find("cart:8811", "default"), Action: viewer.Answer, Value: []byte(`"bad"`)}
+	_, err := s.Act(t.Context(), bad, nil)
+	if p := s.Explain(err); !p.Overridable || p.Code != "usage" {
+		t.Errorf("%+v", p)
+	}
+	bad.Unchecked = true
+	o, err := s.Act(t.Context(), bad, nil)
+	check(t, err)
+	if o.Status != "paused" {
+		t.Errorf("%+v", o)
+	}
+}
