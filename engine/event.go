@@ -39,22 +39,44 @@ type operatorEvent struct {
 // recent is how far back the winner of a race is looked for.
 const recent = 500
 
+// Decided is what a person did to a run: who, what, to which call or question
+// ("" for the whole run), and when.
+type Decided struct {
+	By     string
+	Action string // approve, deny, answer, resolve, recover
+	Target string
+	Time   time.Time
+}
+
+// String is one sentence, without the date.
+func (d Decided) String() string {
+	return strings.TrimRight(fmt.Sprintf("%s %s %s", d.By, pastTense(d.Action), d.Target), " ") + " at " + d.Time.Format(time.TimeOnly)
+}
+
 // lastDecision says who decided last on a target ("" for any) and when, as the
 // end of a sentence; "" when nobody did or the store has no log.
 func lastDecision(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key, newest int64, target string) string {
+	if d := lastDecided(ctx, s, keys, k, newest, target); d != nil {
+		return "; " + d.String()
+	}
+	return ""
+}
+
+// lastDecided is what was decided last on a target, nil for nothing.
+func lastDecided(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key, newest int64, target string) *Decided {
 	log, ok := s.(stores.EventLog)
 	if !ok {
-		return ""
+		return nil
 	}
 	events, err := log.Events(ctx, k, max(0, newest-recent), 0)
 	if err != nil {
-		return ""
+		return nil
 	}
 	d, at, ok := decisionOf(keys, events, target)
 	if !ok {
-		return ""
+		return nil
 	}
-	return strings.TrimRight(fmt.Sprintf("; %s %s %s", d.By, pastTense(d.Action), d.Target), " ") + " at " + at.Format(time.TimeOnly)
+	return &Decided{d.By, d.Action, d.Target, at}
 }
 
 // decisionOf reads the newest operator event about a target, for telling the

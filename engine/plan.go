@@ -26,6 +26,7 @@ type Plan struct {
 	InDoubt    []CallInfo
 	Pending    []CallInfo // wait for an approval; with a stored one they will run
 	Decisions  []Decision // stored and not spent
+	Last       *Decided   // what a person did last, as far as the newest events tell it, nil for nothing
 	Lease      *stores.Lease
 	Findings   []Finding
 	Blocked    error // why the engine would refuse, without looking at the flow
@@ -47,6 +48,7 @@ func MakePlan(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.
 		p.Blocked = &Error{Class: ErrCheckpointStoreCorrupt, Key: k, Err: err}
 	}
 	p.Decisions = p.Body.Decisions
+	p.Last = lastDecided(ctx, s, keys, k, l.events.N, "")
 	if p.Lease, err = liveLease(ctx, s, k); err != nil {
 		return p, err
 	}

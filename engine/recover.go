@@ -69,7 +69,7 @@ func (r *Runner) recoverable(ctx context.Context, g *graph, l *loaded, b Checkpo
 		return err
 	}
 	if o.Version != "" && o.Version != l.version() {
-		return conflict(l.key, "look at it again before you act", "changed since you looked: it is %s at step %d, segment %d", l.last.Status, l.last.Step, l.last.Segment)
+		return conflict(l.key, "look at it again before you act", "changed since you looked: %s", l.now(ctx, r.store))
 	}
 	if o.Unattended && l.last.Status == stores.StatusRunning {
 		return b.left(l)
