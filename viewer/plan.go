@@ -59,6 +59,9 @@ func (s *Service) plan(ctx context.Context, a *attachment, k stores.Key, reveal 
 		d := p.Decisions[n-1]
 		v.Decision = &Decision{d.Type, d.ID, d.By, d.Time.UTC(), d.Note}
 	}
+	if d := p.Last; d != nil {
+		v.Lately = strings.TrimRight(fmt.Sprintf("%s %s %s", d.By, pastTense(Action(d.Action)), d.Target), " ") + " at " + timeOf(f.now, d.Time)
+	}
 	if p.Lease != nil {
 		v.Lease = &Lease{p.Lease.Holder, p.Lease.Expires.UTC()}
 	}

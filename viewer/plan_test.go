@@ -94,3 +94,29 @@ func TestAToolThatCannotBeStarted(t *testing.T) {
 		t.Errorf("%+v", calls[0])
 	}
 }
+
+// A plan says who decided last on the run, so that a sheet can tell it to who
+// was slower; what is not signed by a key that is given is not told.
+func TestPlanSaysWhoDecidedLast(t *testing.T) {
+	b := newBench(t)
+	b.start("tickets", "order-9")
+	s := b.service()
+	ref := s.Find("order-9", "")
+	if p := get[Plan](t)(s.Plan(t.Context(), ref, false)); p.Lately != "" {
+		t.Errorf("before anybody decided: %q", p.Lately)
+	}
+	at := b.now()
+	get[Outcome](t)(s.Act(t.Context(), Request{Ref: ref, Action: Approve}, nil))
+	want := "ada approved pay.1 at " + at.Format(time.TimeOnly)
+	if p := get[Plan](t)(s.Plan(t.Context(), ref, false)); p.Lately != want || p.Action != "none" {
+		t.Errorf("%q, want %q", p.Lately, want)
+	}
+	b.wait(24 * time.Hour)
+	if p := get[Plan](t)(s.Plan(t.Context(), ref, false)); p.Lately != "ada approved pay.1 at "+at.Format(time.DateTime) {
+		t.Errorf("a day later: %q", p.Lately)
+	}
+	keyless := b.service(func(o *Options) { o.Keys = nil })
+	if p := get[Plan](t)(keyless.Plan(t.Context(), ref, false)); p.Lately != "" {
+		t.Errorf("without the key: %q", p.Lately)
+	}
+}

@@ -22,6 +22,7 @@ type Plan struct {
 	// Undecided is why a recovery would be refused for its calls in doubt, ""
 	// when that is not the reason. A resolution or Request.RerunInDoubt passes.
 	Undecided string        `json:"-"`
+	Lately    string        `json:"-"` // who decided last on it, what and when: "ben approved pay.1 at 09:30:01"
 	Row       Row           `json:"-"`
 	Claims    string        `json:"-"` // "claims step 3 as segment 2; the old worker is cut off"
 	Then      string        `json:"-"` // what follows: "then send", "then the run ends"

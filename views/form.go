@@ -89,7 +89,7 @@ type picker struct {
 	at     int
 	picked bool
 	about  string // what given is for, see identity
-	stands string // how the run stands, one sentence
+	stands string // who decided last, and how the run stands
 }
 
 // given is what was typed and chosen for one open thing. It is never taken
@@ -134,7 +134,7 @@ func identity(e viewer.ReviewEntry) string {
 func (p *picker) fill(plan viewer.Plan) {
 	defer p.follow()
 	id := p.entry().ID
-	p.stands = cmp.Or(plan.Row.Why, "the run is "+plan.Row.Status)
+	p.stands = strings.Join(nonEmpty(plan.Lately, cmp.Or(plan.Row.Why, "the run is "+plan.Row.Status)), "; ")
 	p.open = slices.DeleteFunc(slices.Clone(plan.Review), func(e viewer.ReviewEntry) bool { return e.Type != p.kind })
 	at := slices.IndexFunc(p.open, func(e viewer.ReviewEntry) bool { return e.ID == id })
 	if aimed := slices.IndexFunc(p.open, p.on.is); aimed >= 0 {

@@ -123,6 +123,9 @@ func (f *recoverForm) request() viewer.Request {
 func (f *recoverForm) content(width int) []string {
 	p := f.plan
 	lines := widget.Wrap(p.Claims, width)
+	if p.Action == "none" { // somebody was faster
+		lines = widget.Wrap(p.Lately, width)
+	}
 	if l := p.Lease; f.alive() {
 		held := fmt.Sprintf("%s works on it, its lease ends %s", l.Holder, l.Expires.Format("15:04:05"))
 		lines = append(lines, f.styles.Tone(theme.Attention).Render(widget.Cut(widget.Plain(held), width, f.styles.Ellipsis)))

@@ -87,6 +87,8 @@ func (s *sheet) compare(msg reply[viewer.Plan]) {
 	s.arrange()
 }
 
+func conflicts(p *viewer.Problem) bool { return p != nil && p.Code == "conflict" }
+
 func vanished(p *viewer.Problem) bool { return p != nil && p.Code == "not-found" }
 
 // difference says what changed since the plan on the screen was read, "" when
@@ -94,7 +96,10 @@ func vanished(p *viewer.Problem) bool { return p != nil && p.Code == "not-found"
 func (s *sheet) difference(now viewer.Plan) string {
 	old := s.plan
 	var parts []string
-	if d := now.Decision; d != nil && (old.Decision == nil || *d != *old.Decision) {
+	switch d := now.Decision; {
+	case now.Lately != "" && now.Lately != old.Lately:
+		parts = append(parts, now.Lately)
+	case d != nil && (old.Decision == nil || *d != *old.Decision):
 		parts = append(parts, fmt.Sprintf("%s of %s by %s", d.Type, d.ID, d.By))
 	}
 	if old.Row.Status != now.Row.Status {
@@ -104,7 +109,7 @@ func (s *sheet) difference(now viewer.Plan) string {
 		parts = append(parts, "now at "+progressOf(now.Row))
 	}
 	if len(old.Review) != len(now.Review) {
-		parts = append(parts, fmt.Sprintf("%d open now", len(now.Review)))
+		parts = append(parts, open(len(now.Review)))
 	}
 	if held := holder(now.Lease, s.now()); held != holder(old.Lease, s.planned) {
 		if held == "" {
@@ -116,6 +121,13 @@ func (s *sheet) difference(now viewer.Plan) string {
 		parts = []string{"the run was written to"}
 	}
 	return strings.Join(parts, ", ")
+}
+
+func open(n int) string {
+	if n == 0 {
+		return "nothing is open now"
+	}
+	return fmt.Sprintf("%d open now", n)
 }
 
 // holder is who works on a run at a time, "" when nobody does.
@@ -206,8 +218,8 @@ func (s *sheet) finished(msg outcomeMsg) {
 		s.progress = nil
 		s.gone = vanished(msg.Problem)
 		s.form.refused(*msg.Problem)
-		if msg.Problem.Code == "conflict" {
-			s.stale = msg.Problem.Message
+		if conflicts(msg.Problem) {
+			s.stale = "see above"
 		}
 	}
 	s.arrange()

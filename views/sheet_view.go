@@ -133,7 +133,11 @@ func (s *sheet) status() []string {
 			say(theme.Attention, "now it waits for: "+waitingText(w)+prefixed("  ", w.ID))
 		}
 	}
-	if s.problem != nil {
+	switch {
+	case conflicts(s.problem): // the message says what was faster, and the line below what is now
+		why := strings.TrimPrefix(s.problem.Message, fmt.Sprintf("run %q: ", s.row.Run))
+		say(theme.Danger, "not done: "+strings.TrimPrefix(why, "changed since you looked: "))
+	case s.problem != nil:
 		say(theme.Danger, s.problem.Message)
 		if s.problem.Overridable { // its hint is for the command line
 			say(theme.Normal, "nothing was sent; "+s.keys.Sheet.Unchecked.Help().Key+" sends it all the same, after asking once more")
