@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -108,6 +109,27 @@ func isTerminal(stream any) bool {
 // ascii reports whether the locale has only ASCII.
 func ascii(goos string, getenv func(string) string) bool {
 	return views.ASCIIOnly(goos, getenv)
+}
+
+// width is how many cells a line of the terminal has, 0 when results do not go to one.
+func (a *app) width() int {
+	f, ok := a.stdout.(*os.File)
+	if !ok || !term.IsTerminal(f.Fd()) {
+		return 0
+	}
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return max(0, width)
+}
+
+// ellipsis stands for what was cut.
+func (a *app) ellipsis() string {
+	if ascii(runtime.GOOS, os.Getenv) {
+		return "~"
+	}
+	return "…"
 }
 
 // arguments checks the number of positional arguments, which are named as in

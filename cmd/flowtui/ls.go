@@ -79,7 +79,7 @@ func (a *app) ls(ctx context.Context, store string, q viewer.Query, text string)
 	if err != nil {
 		return err
 	}
-	if err := a.result(page.Rows, func(w io.Writer) { a.rows(w, page.Rows, s.owner == stores.AnyOwner) }); err != nil {
+	if err := a.result(page.Rows, func(w io.Writer) { a.rows(w, page.Rows, s.owner == stores.AnyOwner, a.width()) }); err != nil {
 		return err
 	}
 	if len(page.Rows) == 0 {
@@ -168,30 +168,43 @@ func (s *session) candidates(ctx context.Context, q viewer.Query, words query) (
 	return s.List(ctx, q)
 }
 
-// rows prints a list of runs for people.
-func (a *app) rows(w io.Writer, rows []viewer.Row, owners bool) {
+// rows prints a list of runs for people, in lines of at most width cells; 0 is
+// any width.
+func (a *app) rows(w io.Writer, rows []viewer.Row, owners bool, width int) {
 	if len(rows) == 0 {
 		a.note("no runs")
 		return
 	}
 	var t table
 	head := []string{"WHAT", "RUN", "FLOW", "OWNER", "AT", "STEP", "WAITING FOR", "AGE"}
+	yield := []room{{}, {16, 8, true}, {8, 4, true}, {8, 4, true}, {8, 4, true}, {}, {20, 8, false}, {}}
 	for i, r := range append([]viewer.Row{{}}, rows...) {
 		cells := head
 		if i > 0 {
 			cells = []string{a.badges(r), r.Run, dash(r.Flow), r.Owner, dash(strings.Join(r.Where(), ",")), fmt.Sprint(r.Step),
-				dash(waitingFor(r)), age(a.now(), r.Updated)}
+				dash(waitingFor(r, width)), age(a.now(), r.Updated)}
 		}
 		if !owners {
 			cells = slices.Delete(slices.Clone(cells), 3, 4)
 		}
 		t.add(cells...)
 	}
+	if !owners {
+		yield = slices.Delete(yield, 3, 4)
+	}
+	if t.fit(width, yield, a.ellipsis()) {
+		a.note("hint: names are cut to fit the terminal; through a pipe, as with | cat, they are whole")
+	}
 	t.write(w)
 }
 
-// waitingFor says in a few words what a run waits for or why it is where it is.
-func waitingFor(r viewer.Row) string {
+// waitingFor says in a few words what a run waits for or why it is where it is;
+// in more, where no terminal is too narrow for it.
+func waitingFor(r viewer.Row, width int) string {
+	clip := clip
+	if width == 0 {
+		clip = func(s string, _ int) string { return s }
+	}
 	if len(r.Waiting) == 0 {
 		return clip(oneLine(r.Why), 60)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/flowtui/flowtui/views/widget"
 )
 
 // writeJSON writes one compact document and a newline. Numbers stay as they
@@ -66,7 +68,57 @@ type table struct {
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-func (t *table) write(w io.Writer) {
+// room is how far a column yields when the table is wider than the terminal.
+type room struct {
+	least, last int  // cells, while others can yield too and at the end; 0: it yields nothing
+	name        bool // it yields before the others, and is cut in its middle: both ends tell it from others
+}
+
+// fit cuts columns so that no line is wider than width; 0 is any width. It
+// reports whether a name was cut.
+func (t *table) fit(width int, columns []room, mark string) (cut bool) {
+	widths := t.widths()
+	over := 2 * (len(widths) - 1)
+	for _, w := range widths {
+		over += w
+	}
+	if over -= width; width == 0 || over <= 0 {
+		return false
+	}
+	for round := range 4 {
+		names, last := round%2 == 0, round > 1
+		for ; over > 0; over-- {
+			widest := -1
+			for i, c := range columns {
+				least := c.least
+				if last {
+					least = c.last
+				}
+				if c.name == names && c.least > 0 && widths[i] > least && (widest < 0 || widths[i] > widths[widest]) {
+					widest = i
+				}
+			}
+			if widest < 0 {
+				break
+			}
+			widths[widest]--
+			cut = cut || names
+		}
+	}
+	for _, row := range t.rows {
+		for i := range row {
+			if columns[i].name {
+				row[i] = widget.CutMiddle(row[i], widths[i], mark)
+			} else if columns[i].least > 0 {
+				row[i] = widget.Cut(row[i], widths[i], mark)
+			}
+		}
+	}
+	return cut
+}
+
+// widths of the columns, in cells.
+func (t *table) widths() []int {
 	var widths []int
 	for _, row := range t.rows {
 		for i, cell := range row {
@@ -76,6 +128,11 @@ func (t *table) write(w io.Writer) {
 			widths[i] = max(widths[i], ansi.StringWidth(cell))
 		}
 	}
+	return widths
+}
+
+func (t *table) write(w io.Writer) {
+	widths := t.widths()
 	for _, row := range t.rows {
 		var line strings.Builder
 		for i, cell := range row {

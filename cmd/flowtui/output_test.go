@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/flowtui/flowtui/viewer"
 )
 
@@ -96,6 +98,59 @@ func TestTableAlignsByCells(t *testing.T) {
 	tab.write(&b)
 	if want := "漢字    x\nabcdef  y\né       z  tail\n"; b.String() != want {
 		t.Errorf("got\n%s", b.String())
+	}
+}
+
+// What tells a run's standing stays whole; names are cut in their middle, and
+// only then what a run waits for is cut at its end.
+func TestListFitsTheTerminal(t *testing.T) {
+	now := time.Now()
+	row := func(run, flow string) viewer.Row {
+		return viewer.Row{Run: run, Flow: flow, Owner: "tenant-" + strings.Repeat("0", 60) + "-eu", Status: "paused", Badges: []viewer.Badge{viewer.Paused},
+			At: []string{"pay"}, Step: 7, Updated: now.Add(-90 * time.Minute), Waiting: []viewer.Waiting{{Type: viewer.WaitApproval, Tool: "charge_card"}}}
+	}
+	id := "order-" + strings.Repeat("9", 150) + "-a7"
+	rows := []viewer.Row{row(id, "tickets"), row("order-9", strings.Repeat("漢", 60))}
+	for _, width := range []int{80, 100, 200, 0} {
+		var b, said bytes.Buffer
+		a := &app{stderr: &said}
+		a.rows(&b, rows, true, width)
+		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+		for _, l := range lines {
+			if w := ansi.StringWidth(l); width > 0 && w > width {
+				t.Errorf("%d: a line of %d cells: %q", width, w, l)
+			}
+		}
+		for _, l := range lines[1:] {
+			if !strings.Contains(l, " paused ") || !strings.Contains(l, " approve charge_card ") || !strings.HasSuffix(l, "  1h") {
+				t.Errorf("%d: what matters is cut: %q", width, l)
+			}
+		}
+		whole := strings.Contains(b.String(), id)
+		switch {
+		case whole != (width == 0):
+			t.Errorf("%d: the id is whole: %v\n%s", width, whole, b.String())
+		case width > 0 && (!strings.Contains(lines[1], "order-") || !strings.Contains(lines[1], "9-a7 ") || !strings.Contains(said.String(), "| cat")):
+			t.Errorf("%d: %q\n%s", width, lines[1], said.String())
+		case width == 0 && said.Len() > 0:
+			t.Errorf("said %q", said.String())
+		}
+	}
+}
+
+// A long question yields before the age does, and through a pipe it is whole.
+func TestListCutsWhatIsAskedLast(t *testing.T) {
+	question := strings.Repeat("Is the plan as it should be? ", 10) + "Really?"
+	rows := []viewer.Row{{Run: "trip-2", Flow: "trip", Status: "paused", Badges: []viewer.Badge{viewer.Paused}, Updated: time.Now().Add(-time.Hour),
+		Waiting: []viewer.Waiting{{Type: viewer.WaitInterrupt, Key: "ok", Prompt: question}}}}
+	for width, want := range map[int]string{60: "  1h", 80: "  1h", 0: "Really?  1h"} {
+		var b, said bytes.Buffer
+		a := &app{stderr: &said}
+		a.rows(&b, rows, false, width)
+		l := strings.Split(b.String(), "\n")[1]
+		if !strings.HasSuffix(l, want) || !strings.Contains(l, "trip-2") || width > 0 && ansi.StringWidth(l) > width || said.Len() > 0 {
+			t.Errorf("%d: %q, said %q", width, l, said.String())
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func (a *app) showUnfinished(ctx context.Context, s *session) (map[viewer.Ref]st
 			break
 		}
 	}
-	a.rows(textWriter{a.stderr}, viewer.ForPeople(rows), s.owner == stores.AnyOwner)
+	a.rows(textWriter{a.stderr}, viewer.ForPeople(rows), s.owner == stores.AnyOwner, 0) // what is confirmed is shown whole
 	return shown, nil
 }
 

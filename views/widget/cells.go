@@ -70,10 +70,16 @@ func CutLeft(s string, width int, head string) string {
 	if width <= 0 {
 		return ""
 	}
-	if w := Width(s); w > width {
-		return Cut(ansi.TruncateLeft(s, w-width+Width(head), head), width, "")
+	w := Width(s)
+	if w <= width {
+		return s
 	}
-	return s
+	n := w - width + Width(head)
+	left := ansi.TruncateLeft(s, n, head)
+	for ; n < w && Width(left) > width; n++ { // a wide character stands across the cut
+		left = ansi.TruncateLeft(s, n+1, head)
+	}
+	return Cut(left, width, "")
 }
 
 // CutMiddle shortens plain text to at most width cells in its middle, where mark
