@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/flowtui/flowtui/stores"
-	"github.com/flowtui/flowtui/stores/postgres"
 	"github.com/flowtui/flowtui/stores/storetest"
 )
 
@@ -61,21 +60,26 @@ func BenchmarkRecordCall(b *testing.B) {
 	}
 }
 
-// BenchmarkList reads the first page of 100,000 runs, and one in the middle.
-func BenchmarkList(b *testing.B) {
-	s, _ := populate(b, 100_000)
-	any := stores.Filter{Owner: stores.AnyOwner}
-	for name, f := range map[string]stores.Filter{"all": any, "paused": {Owner: stores.AnyOwner, Statuses: []stores.Status{stores.StatusPaused}}} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				page, err := s.List(b.Context(), stores.Query{Filter: f})
-				if err != nil || len(page.Heads) != stores.DefaultLimit {
-					b.Fatal(len(page.Heads), err)
-				}
-			}
-		})
+// crowd is a store of so many list entries, see [storetest.BenchLists], a third
+// of which somebody works on.
+func crowd(b *testing.B, runs int) stores.Lister {
+	b.Helper()
+	address := fresh(b, server(b))
+	s := create(b, address)
+	execute(b, address, `INSERT INTO {runs} (owner, run, store, incarnation, step, base, segment, kind, flow, digest, status,
+			"user", thread, principal, created, updated, format, key_id, prev, mac, open, payload)
+		SELECT `+storetest.CrowdOwner+`, 'order-' || i, 'store', 'incarnation-' || i, 3, 3, 1, 'flow', 'flow' || (i % 7), 'digest',
+			`+storetest.CrowdStatus+`, 'user', 'thread', 'principal', i * 1000, i * 1000, 1, '99c5d88348d58d1c',
+			repeat('m', 32)::bytea, repeat('m', 32)::bytea, `+storetest.CrowdOpen+`, repeat('p', 200)::bytea
+		FROM generate_series(0, $1 - 1) AS i`, runs)
+	execute(b, address, `INSERT INTO {leases} SELECT owner, run, 'worker', updated FROM {runs} WHERE updated % 3 = 0`)
+	for _, table := range []string{"runs", "leases"} { // as autovacuum does soon
+		execute(b, address, "VACUUM ANALYZE {"+table+"}")
 	}
+	return s
 }
+
+func BenchmarkList(b *testing.B) { storetest.BenchLists(b, []int{10_000, 100_000, 1_000_000}, crowd) }
 
 // dial opens a connection of its own to the store at the address.
 func dial(t testing.TB, address, sql string) (*pgx.Conn, string) {
@@ -91,23 +95,4 @@ func dial(t testing.TB, address, sql string) (*pgx.Conn, string) {
 		conn.Close(ctx)
 	})
 	return conn, names.Replace(sql)
-}
-
-// populate inserts heads only, straight into the table. One run in a hundred
-// is open, and status, owner and flow take turns.
-func populate(t testing.TB, n int) (*postgres.Store, string) {
-	t.Helper()
-	address := fresh(t, server(t))
-	s := create(t, address)
-	execute(t, address, `INSERT INTO {runs} (owner, run, store, incarnation, step, base, segment, kind, flow, digest, status,
-			"user", thread, principal, created, updated, format, key_id, prev, mac, open, payload)
-		SELECT 'owner' || (i % 10), 'run ' || i, 'store', 'first', 1, 1, 1, 'step', 'flow' || (i % 7), 'digest',
-			CASE i % 4 WHEN 0 THEN 'running' WHEN 1 THEN 'paused' WHEN 2 THEN 'done' ELSE 'failed' END,
-			'', '', '', i, i * 1000, 1, 'key', repeat('m', 32)::bytea, repeat('m', 32)::bytea, (i % 100 = 0)::int, repeat('p', 200)::bytea
-		FROM generate_series(0, $1 - 1) AS i`, n)
-	execute(t, address, `INSERT INTO {leases} SELECT owner, run, 'worker', updated FROM {runs} WHERE step % 3 = 1`)
-	for _, table := range []string{"runs", "leases"} {
-		execute(t, address, "ANALYZE {"+table+"}")
-	}
-	return s, address
 }

@@ -135,7 +135,14 @@ func pageQuery(f stores.Filter, after *cursor, limit int) (string, []any) {
 // negative limit is none.
 func part(f stores.Filter, status string, after *cursor, limit int, args []any) (string, []any) {
 	c := conditions{args: args}
-	if status != "" {
+	switch {
+	case status == "":
+	case f.Open:
+		// The index of open runs has the order, and to the planner's mind too few
+		// rows that also have the status: it would read them all and sort. In this
+		// form it cannot use the index of the status, and expects many.
+		c.add("coalesce(r.status = %s, false)", status)
+	default:
 		c.add("r.status = %s", status)
 	}
 	c.filter(f)

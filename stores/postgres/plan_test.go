@@ -88,6 +88,24 @@ func TestListWalksAnIndex(t *testing.T) {
 	}
 }
 
+// TestInDoubtWalksAnIndex: that open runs are running does not make the planner
+// read and sort them all, though it takes the two for independent of each other.
+func TestInDoubtWalksAnIndex(t *testing.T) {
+	s := populated(t)
+	for _, sql := range []string{
+		`UPDATE {runs} SET status = CASE WHEN created % 50 = 0 THEN 'running' ELSE 'done' END, open = (created % 50 = 0)::int`,
+		`VACUUM ANALYZE {runs}`,
+	} {
+		if _, err := s.read(t.Context(), ask(sql)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, owner := range []string{stores.AnyOwner, "owner0"} {
+		sql, args := pageQuery(stores.Filter{Owner: owner, Statuses: []stores.Status{stores.StatusRunning}, Open: true}, nil, 101)
+		walks(t, "in doubt of "+owner, explain(t, s, sql, args...))
+	}
+}
+
 // TestOneRunIsFoundByItsKey: what is read and written of one run does not
 // depend on how many rows there are of others.
 func TestOneRunIsFoundByItsKey(t *testing.T) {

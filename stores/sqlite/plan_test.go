@@ -3,14 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/flowtui/flowtui/stores"
-	"github.com/flowtui/flowtui/stores/storetest"
 )
 
 // populate inserts heads only, straight into the table. One run in a hundred
@@ -38,12 +35,15 @@ func populate(t testing.TB, n int) *Store {
 
 // listedBy are the ways to list that must not cost more than a page.
 var listedBy = map[string]stores.Filter{
-	"all":     {Owner: stores.AnyOwner},
-	"status":  {Owner: stores.AnyOwner, Statuses: []stores.Status{stores.StatusPaused}},
-	"owner":   {Owner: "owner3"},
-	"flow":    {Owner: stores.AnyOwner, Flow: "flow3"},
-	"open":    {Owner: stores.AnyOwner, Open: true},
-	"several": {Owner: "owner4", Flow: "flow3", Statuses: []stores.Status{stores.StatusRunning}, Open: true},
+	"all":              {Owner: stores.AnyOwner},
+	"status":           {Owner: stores.AnyOwner, Statuses: []stores.Status{stores.StatusPaused}},
+	"owner":            {Owner: "owner3"},
+	"flow":             {Owner: stores.AnyOwner, Flow: "flow3"},
+	"open":             {Owner: stores.AnyOwner, Open: true},
+	"owner and status": {Owner: "owner3", Statuses: []stores.Status{stores.StatusFailed}},
+	"owner and done":   {Owner: "owner3", Statuses: []stores.Status{stores.StatusDone}},
+	"owner and open":   {Owner: "owner3", Statuses: []stores.Status{stores.StatusRunning}, Open: true},
+	"several":          {Owner: "owner4", Flow: "flow3", Statuses: []stores.Status{stores.StatusRunning}, Open: true},
 }
 
 // TestListWalksAnIndex: no list sorts or reads the whole table, neither for
@@ -63,6 +63,20 @@ func TestListWalksAnIndex(t *testing.T) {
 			if strings.Contains(plan, "checkpoints") {
 				t.Errorf("%s: the list reads checkpoints:\n%s", name, plan)
 			}
+		}
+	}
+}
+
+// TestOwnersTabsWalkFewRows: the many runs of an owner that are done are not
+// walked for the few that are not, nor the runs of all owners for one's that are done.
+func TestOwnersTabsWalkFewRows(t *testing.T) {
+	s := populate(t, 1)
+	for status, index := range map[stores.Status]string{
+		stores.StatusRunning: "runs_status", stores.StatusPaused: "runs_status", stores.StatusFailed: "runs_status", stores.StatusDone: "runs_owner",
+	} {
+		query, args := pageQuery(stores.Filter{Owner: "owner0"}, status, nil, 101)
+		if plan := explain(t, s, query, args...); !strings.Contains(plan, "USING INDEX "+index+" (") {
+			t.Errorf("%s: want the index %s, the plan is\n%s", status, index, plan)
 		}
 	}
 }
@@ -105,112 +119,4 @@ func explain(t testing.TB, s *Store, query string, args ...any) string {
 		t.Fatal(err)
 	}
 	return plan.String()
-}
-
-// BenchmarkFirstPage prints what a page costs; it should not grow with the store.
-func BenchmarkFirstPage(b *testing.B) {
-	for _, n := range []int{10_000, 100_000} {
-		s := populate(b, n)
-		for name, f := range listedBy {
-			b.Run(fmt.Sprintf("runs=%d/by=%s", n, name), func(b *testing.B) {
-				for b.Loop() {
-					if _, err := s.List(b.Context(), stores.Query{Filter: f}); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-		b.Run(fmt.Sprintf("runs=%d/count", n), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := s.Count(b.Context(), stores.Filter{Owner: stores.AnyOwner}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkSave compares a save with the floor: one bare insert of the same
-// payload per commit, through the same driver and settings.
-func BenchmarkSave(b *testing.B) {
-	payload := make([]byte, 2048)
-	b.Run("floor", func(b *testing.B) {
-		s := populate(b, 1)
-		w, err := s.openWriter(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := w.conn.ExecContext(b.Context(), "PRAGMA synchronous = FULL; CREATE TABLE floor (n INTEGER PRIMARY KEY, payload BLOB)"); err != nil {
-			b.Fatal(err)
-		}
-		n := 0
-		for b.Loop() {
-			n++
-			err := s.transact(b.Context(), func(x tx) error {
-				_, err := x.exec(`INSERT INTO floor VALUES (?, ?)`, n, payload)
-				return err
-			})
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("save", func(b *testing.B) {
-		s, err := Open(b.Context(), filepath.Join(b.TempDir(), "runs.db"), Options{Create: true})
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer s.Close()
-		p := stores.Place{Key: stores.Key{Owner: "owner", Run: "run"}, Store: "store", Incarnation: "first"}
-		now := time.Now()
-		step := int64(0)
-		for b.Loop() {
-			c := stores.Checkpoint{Place: p, Step: step, Base: step, Segment: 1, Status: stores.StatusRunning, Time: now, Payload: payload}
-			h := stores.Head{Place: p, Step: step, Base: step, Segment: 1, Status: stores.StatusRunning, Created: now, Updated: now}
-			now = now.Add(time.Second)
-			if err := s.Save(b.Context(), stores.Save{Checkpoint: c, Head: h}); err != nil {
-				b.Fatal(err)
-			}
-			step++
-		}
-	})
-}
-
-// BenchmarkRecordCall records calls of one step, which has more and more.
-func BenchmarkRecordCall(b *testing.B) {
-	s := create(b, Options{})
-	p := placeOf("run")
-	if err := s.Save(b.Context(), storetest.Step(p, 0)); err != nil {
-		b.Fatal(err)
-	}
-	n := int64(0)
-	for b.Loop() {
-		n++
-		if err := s.RecordCall(b.Context(), stores.CallWrite{Call: storetest.Record(p, 1, n)}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkHistory opens a run of 10,000 steps, without their payloads.
-func BenchmarkHistory(b *testing.B) {
-	s := create(b, Options{Synchronous: "NORMAL"})
-	p := placeOf("run")
-	err := s.write(b.Context(), "populate", stores.Key{}, func(t tx) error {
-		for n := range int64(10_000) {
-			c := storetest.Step(p, n, func(c *stores.Checkpoint) { c.Payload = make([]byte, 8192) }).Checkpoint
-			if err := addCheckpoint(t, c); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, err := s.History(b.Context(), p.Key, stores.HistoryQuery{Limit: 10_000}); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
