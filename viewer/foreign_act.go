@@ -114,7 +114,7 @@ func (s *Service) actForeign(ctx context.Context, a *attachment, g glimpse, r Re
 		if r.NoRun {
 			return refuse(codeUsage, "", "there is no decision to store: recovering is running it")
 		}
-		return s.runForeign(ctx, a, k, runner, id, nil, "it is picked up", t)
+		return s.runForeign(ctx, a, k, foreignRun{runner: runner, id: id, what: "it is picked up"}, t)
 	}
 	answer, err := answerForeign(f, r)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Service) actForeign(ctx context.Context, a *attachment, g glimpse, r Re
 		}
 		return s.standingNow(ctx, a, k, "the answer is stored; nothing was run, teff or flowtui goes on from here")
 	}
-	return s.runForeign(ctx, a, k, runner, id, answer, "the answer is given", t)
+	return s.runForeign(ctx, a, k, foreignRun{runner: runner, id: id, answer: answer, what: "the answer is given"}, t)
 }
 
 // pin reads the row that an action starts from, and makes sure that it is still
@@ -209,24 +209,32 @@ func (s *Service) accepts(ctx context.Context, k stores.Key, runner *teff.Runner
 	return Problem{Code: codeUsage, Run: k.Run, Message: "it would not pass: " + p.Sentence, Hint: "nothing was saved; --unchecked sends it all the same", Overridable: true}
 }
 
-// runForeign runs a workflow on until it completes, pauses or fails.
-func (s *Service) runForeign(ctx context.Context, a *attachment, k stores.Key, runner *teff.Runner, id string, answer *py.Dict, what string, t *teller) (Outcome, error) {
-	if err := teff.Check(runner.Workflow); err != nil {
+// foreignRun is one call of the engine for teff's workflows.
+type foreignRun struct {
+	runner          *teff.Runner
+	id              string   // as teff has it
+	initial, answer *py.Dict // of a new run, of one that waits
+	what            string   // in words, once the first row is saved
+}
+
+// runForeign runs a workflow until it completes, pauses or fails.
+func (s *Service) runForeign(ctx context.Context, a *attachment, k stores.Key, r foreignRun, t *teller) (Outcome, error) {
+	if err := teff.Check(r.runner.Workflow); err != nil {
 		return Outcome{}, foreignProblem(k, err)
 	}
-	rows := runner.Store.(*teffRows)
-	rows.began = func() { t.tell("picked up", what) }
-	res, err := runner.Run(ctx, id, nil, answer)
+	rows := r.runner.Store.(*teffRows)
+	rows.began = func() { t.tell("picked up", r.what) }
+	res, err := r.runner.Run(ctx, r.id, r.initial, r.answer)
 	if err != nil {
 		problem := foreignProblem(k, err)
 		if rows.writes > 0 {
-			return Outcome{}, &acceptedError{what: what, err: problem}
+			return Outcome{}, &acceptedError{what: r.what, err: problem}
 		}
 		return Outcome{}, problem
 	}
-	text := what + "; it is completed"
+	text := r.what + "; it is completed"
 	if res.Interrupt != nil {
-		text = fmt.Sprintf("%s; it is paused at %s: %s", what, res.Interrupt.NodeID, nameOr(res.Interrupt.Prompt, res.Interrupt.Key))
+		text = fmt.Sprintf("%s; it is paused at %s: %s", r.what, res.Interrupt.NodeID, nameOr(res.Interrupt.Prompt, res.Interrupt.Key))
 	}
 	return s.standingNow(ctx, a, k, text)
 }

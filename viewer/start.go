@@ -19,6 +19,9 @@ type StartRequest struct {
 	State json.RawMessage
 	Flow  *engine.Flow
 	Tools *tool.Registry
+	// Of a run of teff's, whose workflow is that of the Options: stop after so many
+	// node executions in all, 0 for no limit.
+	MaxIterations int64
 }
 
 // Start starts a new run and works on it until it is done, failed or paused.
@@ -28,8 +31,11 @@ func (s *Service) Start(ctx context.Context, r StartRequest, progress func(Progr
 		return Outcome{}, err
 	}
 	k := stores.Key{Owner: s.Find(r.Run, r.Owner).Owner, Run: r.Run}
-	if err := cmp.Or(s.writable(a, k), a.ours("starting a run")); err != nil {
+	if err := s.writable(a, k); err != nil {
 		return Outcome{}, err
+	}
+	if a.format.Unsigned {
+		return s.startForeign(ctx, a, k, r, &teller{s: s, progress: progress})
 	}
 	if r.Flow == nil {
 		return Outcome{}, Problem{Code: codeUsage, Message: "no flow was given"}

@@ -36,7 +36,7 @@ func newAnswerCommand(a *app) *cobra.Command {
 	f.BoolVar(&req.Unchecked, "unchecked", false, "send it also when the question says that it would not pass")
 	addNoRun(cmd, &req)
 	addVersion(cmd, &req)
-	addMaxIterations(cmd, &req)
+	addMaxIterations(cmd, &req.MaxIterations)
 	return cmd
 }
 

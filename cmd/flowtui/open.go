@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -57,7 +58,7 @@ func formats(locations map[string]string, create bool) viewer.Registry {
 			return postgres.IsURL(locations[spec]) && !teff.Named(locations[spec]), "", nil
 		},
 		Open: func(ctx context.Context, spec string, readOnly bool) (stores.Store, error) {
-			return postgres.Open(ctx, locations[spec], postgres.Options{ReadOnly: readOnly, Create: create && !readOnly})
+			return openPostgres(ctx, locations[spec], readOnly, create && !readOnly)
 		},
 	}, bundleFormat(locations), {
 		Name: "json",
@@ -76,6 +77,28 @@ func formats(locations map[string]string, create bool) viewer.Registry {
 			return jsonfile.Open(ctx, path, jsonfile.Options{ReadOnly: readOnly, Create: create && !readOnly && namesFolder(path)})
 		},
 	}, foreign(locations)}
+}
+
+// openPostgres opens a store of a server, which with create need not be there
+// yet. None is made beside the runs of teff's.
+func openPostgres(ctx context.Context, url string, readOnly, create bool) (stores.Store, error) {
+	s, err := postgres.Open(ctx, url, postgres.Options{ReadOnly: readOnly})
+	if !create || err == nil || !isNoStore(err) {
+		return s, err
+	}
+	foreign, _, looked := teff.Sniff(ctx, url)
+	switch {
+	case looked != nil:
+		return nil, looked
+	case foreign:
+		return nil, err
+	}
+	return postgres.Open(ctx, url, postgres.Options{Create: true})
+}
+
+// isNoStore reports that there is no store of the format that was looked for.
+func isNoStore(err error) bool {
+	return errors.Is(err, stores.ErrNotFound) || errors.Is(err, stores.ErrNotStore)
 }
 
 // foreign are the stores of teff, which come last: ours win by their own marks.
@@ -218,10 +241,10 @@ func filePath(spec string) (string, error) {
 	return filepath.FromSlash(path), nil
 }
 
-// storeExists reports whether there is something at a location. Of a server,
-// opening tells.
+// storeExists reports whether there is something at a location. Of a server and
+// of a store that is named as one of teff's, opening tells.
 func storeExists(location string) bool {
-	if isServer(location) {
+	if isServer(location) || teff.Named(location) {
 		return true
 	}
 	path, err := sqlitePath(location)
@@ -231,7 +254,7 @@ func storeExists(location string) bool {
 // creatable refuses to make a store where a slip of the hand is more likely: a
 // new file is named by its ending or by a URL, a new folder by a slash.
 func creatable(spec string) error {
-	if isServer(spec) {
+	if isServer(spec) || teff.Named(spec) { // which is never made here
 		return nil
 	}
 	path, err := sqlitePath(spec)

@@ -19,6 +19,6 @@ func newRecoverCommand(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&req.RerunInDoubt, "rerun-in-doubt", false, "run calls in doubt again, though they may have run")
 	cmd.Flags().BoolVar(&req.Takeover, "takeover", false, "also when another worker's lease is live; that worker is cut off")
 	addVersion(cmd, &req)
-	addMaxIterations(cmd, &req)
+	addMaxIterations(cmd, &req.MaxIterations)
 	return cmd
 }

@@ -18,25 +18,28 @@ import (
 )
 
 func newRunCommand(a *app) *cobra.Command {
-	var id, state string
+	var state string
+	var r viewer.StartRequest
 	cmd := &cobra.Command{
 		Use:   "run STORE FLOWFILE",
 		Short: "Start a run of a flow and work on it until it is done, failed or paused",
 		Long: `Start a run of a flow and work on it until it is done, failed or paused.
 FLOWFILE is a file, or the name of a flow in a folder given with --flows.
 A STORE that does not exist is created when it ends in .db, .sqlite or .sqlite3
-or is written as sqlite:PATH.`,
+or is written as sqlite:PATH. In a store of teff's the run is one of teff's, and
+FLOWFILE its workflow.`,
 		Args: arguments("STORE", "FLOWFILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			value, err := a.stateValue(state)
-			if err != nil {
+			var err error
+			if r.State, err = a.stateValue(state); err != nil {
 				return err
 			}
-			return a.start(cmd.Context(), args[0], args[1], id, value)
+			return a.start(cmd.Context(), args[0], args[1], r)
 		},
 	}
-	cmd.Flags().StringVar(&id, "id", "", "id of the `RUN` (default: one is made up)")
+	cmd.Flags().StringVar(&r.Run, "id", "", "id of the `RUN` (default: one is made up)")
 	cmd.Flags().StringVar(&state, "state", "", "initial state, as `JSON|@FILE` (default: the flow's)")
+	addMaxIterations(cmd, &r.MaxIterations)
 	return cmd
 }
 
@@ -57,13 +60,10 @@ func (a *app) stateValue(arg string) (json.RawMessage, error) {
 			return nil, fmt.Errorf("--state: %w", err)
 		}
 	}
-	if _, err := engine.DecodeState(data); err != nil {
-		return nil, usagef("--state is not a JSON object: %v", err)
-	}
 	return data, nil
 }
 
-func (a *app) start(ctx context.Context, store, flow, id string, state json.RawMessage) error {
+func (a *app) start(ctx context.Context, store, flow string, r viewer.StartRequest) error {
 	if err := a.mayAsk(); err != nil {
 		return err
 	}
@@ -74,34 +74,65 @@ func (a *app) start(ctx context.Context, store, flow, id string, state json.RawM
 	if err := creatable(targets[0].location); err != nil {
 		return err
 	}
-	file, err := a.flowFile(targets, flow)
-	if err != nil {
-		return err
-	}
-	s, err := a.attachTargets(ctx, true, targets)
+	s, err := a.attachFor(ctx, targets, flow)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if s.owner == stores.AnyOwner {
+	name, err := a.startable(s, targets, flow, &r)
+	if err != nil {
+		return err
+	}
+	if r.Owner = s.owner; r.Owner == stores.AnyOwner {
 		return usagef("a run has one owner, not --owner %s", s.owner)
 	}
 	if !storeExists(targets[0].location) {
 		a.note("%s does not exist and is created", store)
 	}
-	what := "start " + file.Name
-	if id != "" {
-		what += " as " + id
+	what := "start " + name
+	if r.Run != "" {
+		what += " as " + r.Run
 	}
-	if err := a.confirm(ctx, s, what+" in "+s.shown(store), file.Name); err != nil {
+	if err := a.confirm(ctx, s, what+" in "+s.shown(store), name); err != nil {
 		return err
 	}
-	out, err := s.Start(ctx, viewer.StartRequest{Owner: s.owner, Run: id, State: state, Flow: file.Flow, Tools: file.Tools}, a.progress)
-	ref := s.Find(cmp.Or(out.Run, id), s.owner)
+	out, err := s.Start(ctx, r, a.progress)
+	ref := s.Find(cmp.Or(out.Run, r.Run), s.owner)
 	if err != nil {
 		return a.stopped(ctx, s, ref, err)
 	}
 	return a.outcome(s, ref, out)
+}
+
+// attachFor opens a store for a run of flow. Of teff's it is opened with the
+// workflow, which no row of it names: the commands that are told name it too.
+func (a *app) attachFor(ctx context.Context, targets []target, flow string) (*session, error) {
+	s, err := a.attachTargets(ctx, true, targets)
+	if err != nil || !s.Stores()[0].Foreign || a.global.flow == flow {
+		return s, err
+	}
+	s.Close()
+	a.global.flow = flow
+	return a.attachTargets(ctx, true, targets)
+}
+
+// startable names what is started, and refuses what cannot be.
+func (a *app) startable(s *session, targets []target, flow string, r *viewer.StartRequest) (string, error) {
+	if s.Stores()[0].Foreign {
+		name, err := s.Startable()
+		return cmp.Or(name, flow), err
+	}
+	if len(r.State) > 0 {
+		if _, err := engine.DecodeState(r.State); err != nil {
+			return "", usagef("--state is not a JSON object: %v", err)
+		}
+	}
+	file, err := a.flowFile(targets, flow)
+	if err != nil {
+		return "", err
+	}
+	r.Flow, r.Tools = file.Flow, file.Tools
+	return file.Name, nil
 }
 
 func (a *app) flowFile(targets []target, arg string) (*flowfile.File, error) {

@@ -42,6 +42,6 @@ func (a *app) workflowEnv(name string) (string, bool) {
 	return os.LookupEnv(name)
 }
 
-func addMaxIterations(cmd *cobra.Command, req *viewer.Request) {
-	cmd.Flags().Int64Var(&req.MaxIterations, "max-iterations", 0, "of a run of teff's: stop after `N` node executions in all, 0 for no limit")
+func addMaxIterations(cmd *cobra.Command, most *int64) {
+	cmd.Flags().Int64Var(most, "max-iterations", 0, "of a run of teff's: stop after `N` node executions in all, 0 for no limit")
 }

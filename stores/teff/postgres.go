@@ -134,8 +134,14 @@ func openPostgres(ctx context.Context, location string) (b backend, err error) {
 	return s, nil
 }
 
-// sniffPostgres looks for teff's table with the default name.
+// sniffPostgres looks for teff's table with the default name. A URL with a
+// parameter of our own stores names one of those.
 func sniffPostgres(ctx context.Context, location string) (bool, string, error) {
+	if _, query, _ := strings.Cut(location, "?"); query != "" {
+		if q, err := url.ParseQuery(query); err == nil && (q.Has("schema") || q.Has("prefix")) {
+			return false, "", nil
+		}
+	}
 	b, err := openPostgres(ctx, location)
 	switch {
 	case err == nil:
