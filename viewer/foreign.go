@@ -16,12 +16,39 @@ import (
 // what the other program says; here they become what the rest of this package
 // knows: a head's and a checkpoint's body.
 
+// What only stores of our own formats can do, and what to do with runs of teff's instead.
+const (
+	deleting      = "deleting runs"
+	recoveringAll = "recovering all runs"
+	working       = "a worker"
+)
+
+var insteadForeign = map[string]string{
+	deleting:      "teff deletes its runs itself, with delete and cleanup of its checkpointer",
+	recoveringAll: "a row does not tell whether a process of teff's works on its run: find out, then bring runs on one at a time with flowtui recover STORE RUN --flow FILE",
+	working:       "teff has no leases, so two workers would run a node twice: bring runs on one at a time with flowtui recover STORE RUN --flow FILE",
+}
+
 // ours refuses what only stores of our own formats can do.
 func (a *attachment) ours(what string) error {
 	if !a.format.Unsigned {
 		return nil
 	}
-	return Problem{Code: codeRefused, Message: what + " is for stores of flowtui: this is one of teff", Hint: "runs of teff are answered and recovered one at a time, with --flow FILE"}
+	return Problem{Code: codeRefused, Message: what + " is for stores of flowtui: this is one of teff", Hint: insteadForeign[what]}
+}
+
+// Deletes is why no run of the first store can be deleted, whichever it is.
+func (s *Service) Deletes() error { return s.oursOnly(deleting) }
+
+// Works is why the first store takes no worker, whatever its flows.
+func (s *Service) Works() error { return s.oursOnly(working) }
+
+func (s *Service) oursOnly(what string) error {
+	a, err := s.attached("")
+	if err != nil {
+		return err
+	}
+	return a.ours(what)
 }
 
 // decodeHead reads a head's payload. row is set for a run of teff's.

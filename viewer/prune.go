@@ -67,7 +67,7 @@ func (s *Service) planRemoval(ctx context.Context, ref Ref, force bool) (Removal
 	if err != nil {
 		return Removal{}, err
 	}
-	if err := a.ours("deleting runs"); err != nil {
+	if err := a.ours(deleting); err != nil {
 		return Removal{}, err
 	}
 	before, err := s.head(ctx, a, k)

@@ -84,7 +84,7 @@ func (s *Service) RecoverAll(ctx context.Context, storeLabel, owner string, opts
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(s.writable(a, stores.Key{}), a.ours("recovering all runs")); err != nil {
+	if err := cmp.Or(s.writable(a, stores.Key{}), a.ours(recoveringAll)); err != nil {
 		return nil, err
 	}
 	if owner == "" {

@@ -31,7 +31,7 @@ func (s *Service) Work(ctx context.Context, storeLabel string, o WorkOptions) (m
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(s.writable(a, stores.Key{}), a.ours("a worker")); err != nil {
+	if err := cmp.Or(s.writable(a, stores.Key{}), a.ours(working)); err != nil {
 		return nil, err
 	}
 	if _, err := s.runner(a, nil, &teller{s: s}); err != nil {

@@ -90,16 +90,23 @@ func (a *app) named(s *session, args []string) ([]viewer.Ref, error) {
 
 // remove shows what a deletion takes, asks, and deletes exactly that.
 func (a *app) remove(ctx context.Context, store string, r removal, which func(context.Context, *session) ([]viewer.Ref, error)) error {
+	targets, err := a.targets([]string{store})
+	if err != nil {
+		return err
+	}
 	if !r.dryRun {
 		if err := a.mayAskOf(r.ids); err != nil {
-			return err
+			return cmp.Or(a.storeSays(ctx, targets, (*viewer.Service).Deletes), err)
 		}
 	}
-	s, err := a.attach(ctx, false, store)
+	s, err := a.attachTargets(ctx, false, targets)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	if err := s.Deletes(); err != nil {
+		return err
+	}
 	refs, err := which(ctx, s)
 	if err != nil {
 		return err

@@ -31,6 +31,7 @@ func newWorkerCommand(a *app) *cobra.Command {
 holds and for decisions that were stored with --no-run. Several workers, on
 several hosts, may share a store. A run with a call in doubt, one that does not
 verify, one of a flow that is not in --flows are left as they are and told once.
+A store of teff's takes no worker: see flowtui recover.
 
 Starting it is the consent: it asks nothing. SIGINT, SIGTERM and SIGHUP stop it
 and leave its runs recoverable; a second one ends it at once. It works on the runs
@@ -67,7 +68,13 @@ func (a *app) work(ctx context.Context, store string, f workerFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.allFlowsLoad(targets); err != nil {
+	if why, err := a.allFlowsLoad(targets); err != nil {
+		if says := a.storeSays(ctx, targets, (*viewer.Service).Works); says != nil {
+			return says
+		}
+		for _, line := range why {
+			a.note("%s", line)
+		}
 		return err
 	}
 	attach := func() (*session, error) { return a.attachTargets(ctx, false, targets) }
@@ -93,37 +100,45 @@ func (a *app) work(ctx context.Context, store string, f workerFlags) error {
 	return worst(results)
 }
 
+// storeSays is what a store itself says against a command that lacks something,
+// which then would not help, nil for nothing.
+func (a *app) storeSays(ctx context.Context, targets []target, against func(*viewer.Service) error) error {
+	s, err := a.attachTargets(ctx, false, targets)
+	if err != nil {
+		return nil // what the command lacks is told first
+	}
+	defer s.Close()
+	return against(s.Service)
+}
+
 // allFlowsLoad refuses to start with flow files that cannot be used, all of
 // them at once: a worker that silently lacks a flow looks like one that is well.
-func (a *app) allFlowsLoad(targets []target) error {
+// why is a line for each fault.
+func (a *app) allFlowsLoad(targets []target) (why []string, err error) {
 	settings, err := a.settings(targets)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	flows, err := a.flowSource(settings.Flows)
 	if err == nil {
 		err = flows.bad
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	failed := flows.set.Errors()
-	var why []string
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		why = append(why, strings.Split(failed[name].Error(), "\n")...)
 	}
-	for _, line := range why {
-		a.note("%s", line)
-	}
 	switch {
 	case len(why) > 0:
-		return refuse("mend them, or take them out of the folder", "flow files do not load: %s", strings.Join(why, "; "))
+		return why, refuse("mend them, or take them out of the folder", "flow files do not load: %s", strings.Join(why, "; "))
 	case len(flows.Names()) == 0 && len(settings.Flows) > 0:
-		return usagef("no flows to run: there is no flow file (.yaml or .yml) in %s", strings.Join(settings.Flows, ", "))
+		return nil, usagef("no flows to run: there is no flow file (.yaml or .yml) in %s", strings.Join(settings.Flows, ", "))
 	case len(flows.Names()) == 0:
-		return usagef("no flows to run: give the folder of the flow files with --flows")
+		return nil, usagef("no flows to run: give the folder of the flow files with --flows")
 	}
-	return nil
+	return nil, nil
 }
 
 // awaited attaches a store that may not answer yet: after a power cut the worker
