@@ -120,7 +120,7 @@ func (s *Service) actForeign(ctx context.Context, a *attachment, g glimpse, r Re
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err := s.accepts(ctx, k, runner, id, answer, r.Unchecked); err != nil {
+	if _, err := s.accepts(ctx, k, runner, id, answer, r.Unchecked); err != nil {
 		return Outcome{}, err
 	}
 	if r.NoRun {
@@ -193,20 +193,67 @@ func answerForeign(f facts, r Request) (*py.Dict, error) {
 	return py.NewDict(py.Entry{Key: r0.Key, Value: v}), nil
 }
 
-// accepts refuses an answer that the Ask of the workflow would not take, unless
-// it is to be sent all the same. What cannot be foretold is left to the run.
-func (s *Service) accepts(ctx context.Context, k stores.Key, runner *teff.Runner, id string, answer *py.Dict, unchecked bool) error {
-	if unchecked {
-		return nil
-	}
+// accepts says what an answer does, and refuses one that the Ask of the workflow
+// would not take, unless it is to be sent all the same. What cannot be foretold
+// is left to the run.
+func (s *Service) accepts(ctx context.Context, k stores.Key, runner *teff.Runner, id string, answer *py.Dict, unchecked bool) (string, error) {
 	p, err := runner.CheckAnswer(ctx, id, answer)
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return "", ctx.Err()
 	}
-	if err != nil || p.Verdict != teff.Refused {
+	if err != nil || p.Verdict != teff.Refused || unchecked {
+		return p.Sentence, nil
+	}
+	return "", Problem{Code: codeUsage, Run: k.Run, Message: "it would not pass: " + p.Sentence, Hint: "nothing was saved; --unchecked sends it all the same", Overridable: true}
+}
+
+// takes refuses a message to a run that waits, as an answer to it would be
+// refused, and one to a run of another workflow. The row is that of the run, nil
+// for none.
+func (s *Service) takes(ctx context.Context, a *attachment, k stores.Key, runner *teff.Runner, row *teff.Row, r TurnRequest) error {
+	if row == nil {
 		return nil
 	}
-	return Problem{Code: codeUsage, Run: k.Run, Message: "it would not pass: " + p.Sentence, Hint: "nothing was saved; --unchecked sends it all the same", Overridable: true}
+	g, err := s.glimpse(ctx, a, k)
+	if err != nil {
+		return err
+	}
+	if why := s.workflow().misfit(s.facts(g)); why != "" {
+		return Problem{Code: codeRefused, Run: k.Run, Message: why, Hint: misfitHint}
+	}
+	if row.Status != teff.Paused {
+		return nil
+	}
+	_, err = s.accepts(ctx, k, runner, k.Run, py.NewDict(py.Entry{Key: row.Key, Value: r.Message}), r.Unchecked)
+	return err
+}
+
+// Foretell says what the answer of a request does to a run of teff's, as far as
+// its workflow tells, and refuses one that would not pass. It is "" for other
+// actions and runs, and where nothing can be foretold. Nothing is saved.
+func (s *Service) Foretell(ctx context.Context, r Request) (string, error) {
+	a, k, err := s.at(r.Ref)
+	if err != nil {
+		return "", err
+	}
+	g, err := s.glimpse(ctx, a, k)
+	if err != nil {
+		return "", s.absent(ctx, a, k, err)
+	}
+	if g.foreign == nil || r.Action != Answer {
+		return "", nil
+	}
+	f, w := s.facts(g), s.workflow()
+	if why, _ := f.foreignRefusal(Answer); why != "" || w.err != nil || w.misfit(f) != "" {
+		return "", nil // which Act says
+	}
+	answer, err := answerForeign(f, r)
+	if err != nil {
+		return "", err
+	}
+	runner := &teff.Runner{Workflow: w.Workflow, Store: rowsOf(a, k.Owner), Now: s.o.Clock}
+	text, err := s.accepts(ctx, k, runner, originalID(r.Ref, k, f), answer, r.Unchecked)
+	return out(s, text, false), err
 }
 
 // foreignRun is one call of the engine for teff's workflows.

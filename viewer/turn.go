@@ -22,8 +22,11 @@ type TurnRequest struct {
 	// "" is whatever is asked, when it is one thing.
 	Question string
 	New      bool // the writer saw no session: refused when there is one by now
-	Flow     *engine.Flow
-	Tools    *tool.Registry
+	// Unchecked sends an answer that the Ask of a workflow of teff's would not take;
+	// a flow of ours asks again by itself.
+	Unchecked bool
+	Flow      *engine.Flow
+	Tools     *tool.Registry
 }
 
 // Reply is what a turn came to. Its JSON is the contract of `flowtui chat`.
@@ -111,10 +114,14 @@ func (s *Service) turnForeign(ctx context.Context, a *attachment, k stores.Key, 
 		return Reply{}, foreignProblem(k, w.unsupported)
 	}
 	rows := rowsOf(a, k.Owner)
-	if err := asSeen(ctx, rows, k.Run, r); err != nil {
+	row, err := asSeen(ctx, rows, k.Run, r)
+	if err != nil {
 		return Reply{}, err
 	}
 	c := teff.Conversation{Runner: teff.Runner{Workflow: w.Workflow, Store: rows, MaxIterations: maxTurn, Now: s.o.Clock}}
+	if err := s.takes(ctx, a, k, &c.Runner, row, r); err != nil {
+		return Reply{}, err
+	}
 	res, err := c.Turn(ctx, k.Run, r.Message)
 	if err != nil {
 		problem := foreignProblem(k, err)
@@ -188,23 +195,23 @@ func (s *Service) standingForeign(ctx context.Context, a *attachment, k stores.K
 
 // asSeen reads the row that a message is for, and refuses the message when the
 // row is not what its writer saw. The turn then goes on from this row only.
-func asSeen(ctx context.Context, rows *teffRows, run string, r TurnRequest) error {
+func asSeen(ctx context.Context, rows *teffRows, run string, r TurnRequest) (*teff.Row, error) {
 	version, row, err := rows.question(ctx, run)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case r.New && row != nil:
-		return Problem{Code: codeConflict, Run: run, Message: "the session is there already, and what it asks was not seen", Hint: "look at it, then send the message again"}
+		return nil, Problem{Code: codeConflict, Run: run, Message: "the session is there already, and what it asks was not seen", Hint: "look at it, then send the message again"}
 	case r.Question == "" || row != nil && r.Question == version:
-		return nil
+		return row, nil
 	case row == nil:
-		return Problem{Code: codeNotFound, Run: run, Message: fmt.Sprintf("there is no session that asks %q", r.Question)}
+		return nil, Problem{Code: codeNotFound, Run: run, Message: fmt.Sprintf("there is no session that asks %q", r.Question)}
 	case row.Status != teff.Paused:
-		return Problem{Code: codeConflict, Run: run, Message: fmt.Sprintf("it does not ask %q: it is %s at iteration %d", r.Question, row.Status, row.Iteration), Hint: "look at it again before you act"}
+		return nil, Problem{Code: codeConflict, Run: run, Message: fmt.Sprintf("it does not ask %q: it is %s at iteration %d", r.Question, row.Status, row.Iteration), Hint: "look at it again before you act"}
 	}
 	w := waitingIn(*row)[0]
 	if r.Question == w.ID || r.Question == row.Key {
-		return nil
+		return row, nil
 	}
-	return Problem{Code: codeConflict, Run: run, Message: fmt.Sprintf("it does not ask %q; it asks %q (%s)", r.Question, row.Key, w.ID), Hint: "look at it again before you act"}
+	return nil, Problem{Code: codeConflict, Run: run, Message: fmt.Sprintf("it does not ask %q; it asks %q (%s)", r.Question, row.Key, w.ID), Hint: "look at it again before you act"}
 }

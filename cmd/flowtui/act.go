@@ -33,7 +33,7 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 	}
 	return a.withRun(ctx, args, func(ctx context.Context, s *session, ref viewer.Ref) error {
 		req.Ref = ref
-		why := ""
+		what := ""
 		if !a.global.yes {
 			p, err := s.Plan(ctx, ref, false)
 			if err != nil {
@@ -43,9 +43,16 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 			if req.Version == "" {
 				req.Version = p.Version
 			}
-			why = refused(p, req)
+			follows, err := s.Foretell(ctx, req)
+			if err != nil {
+				return err
+			}
+			what = question(req, refused(p, req))
+			if follows != "" {
+				what += ": " + oneLine(viewer.ForPeople(follows))
+			}
 		}
-		if err := a.confirm(ctx, s, question(req, why), ref.Run); err != nil {
+		if err := a.confirm(ctx, s, what, ref.Run); err != nil {
 			return err
 		}
 		out, err := s.Act(ctx, req, a.progress)

@@ -16,6 +16,7 @@ import (
 
 func newChatCommand(a *app) *cobra.Command {
 	var id, message, question string
+	var unchecked bool
 	cmd := &cobra.Command{
 		Use:   "chat STORE FLOWFILE --id RUN",
 		Short: "Talk with a flow that is a conversation",
@@ -28,7 +29,7 @@ shown before it, and is refused when something else is asked by then.`,
 			if id == "" {
 				return usagef("name the session with --id")
 			}
-			c := chat{app: a, id: id, question: question}
+			c := chat{app: a, id: id, question: question, unchecked: unchecked}
 			if !cmd.Flags().Changed("message") {
 				return c.talk(cmd.Context(), args, c.lines)
 			}
@@ -42,6 +43,7 @@ shown before it, and is refused when something else is asked by then.`,
 	f.StringVar(&id, "id", "", "id of the `RUN`, which is the session")
 	f.StringVar(&message, "message", "", "one message, as `TEXT`")
 	f.StringVar(&question, "interrupt", "", "`KEY` of the question that the (first) message answers, or its question in --json: refused when it is not asked any more")
+	f.BoolVar(&unchecked, "unchecked", false, "in a store of teff's: send an answer also when the workflow says that it would not pass")
 	return cmd
 }
 
@@ -49,6 +51,7 @@ shown before it, and is refused when something else is asked by then.`,
 type chat struct {
 	*app
 	id, question string
+	unchecked    bool
 }
 
 // talk opens the store and the flow, asks once, and hands over.
@@ -106,7 +109,7 @@ func (c chat) say(ctx context.Context, s *session, f *flowfile.File, message str
 		return at, viewer.Problem{Code: "conflict", Run: c.id, Message: "it waits for several things, or for an approval: the message was not sent", Hint: "name the question with --interrupt, and see flowtui approve"}
 	}
 	ref := s.Find(c.id, s.owner)
-	r, err := s.Turn(ctx, viewer.TurnRequest{Owner: s.owner, Run: c.id, Message: message, Question: at.question, New: at.none, Flow: f.Flow, Tools: f.Tools})
+	r, err := s.Turn(ctx, viewer.TurnRequest{Owner: s.owner, Run: c.id, Message: message, Question: at.question, New: at.none, Unchecked: c.unchecked, Flow: f.Flow, Tools: f.Tools})
 	if err != nil {
 		if p := s.Explain(err); p.Code == "needs-decision" {
 			return at, c.undecided(ctx, s, ref, p)
