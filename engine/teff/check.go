@@ -97,7 +97,7 @@ func (c *checker) graph(g *Graph, path string) {
 func (c *checker) node(n *Node, path string) {
 	options, known := optionsOf(n.Type)
 	if !known {
-		c.problem(n, path, "its type %q needs what the bundled engine does not have (a model, or Python code)", n.Type)
+		c.problem(n, path, "its type %q %s", n.Type, lacking(n.Type))
 		return
 	}
 	if n.Config != nil {
@@ -116,6 +116,17 @@ func (c *checker) node(n *Node, path string) {
 	if n.Graph != nil {
 		c.graph(n.Graph, path+" > ")
 	}
+}
+
+// lacking is why a node of a type cannot run here.
+func lacking(typ string) string {
+	switch typ {
+	case "llm_chat":
+		return "asks a model, and the teff format does not say which request it sends or what it writes of the reply"
+	case "react_agent", "tool_exec":
+		return "is of an agent, and the teff format does not say how its model and its tools take turns or what they write"
+	}
+	return "is not one of teff's own: it needs Python code"
 }
 
 func (c *checker) steps(steps []*Node, path string) {
@@ -239,7 +250,7 @@ func hasOutputKey(typ string) bool {
 
 func (c *checker) validate(n *Node, path string) {
 	if text(n.Config, "strategy", "") == "llm" || n.Config.GetOr("llm", nil) != nil {
-		c.problem(n, path, "the strategy llm needs a model")
+		c.problem(n, path, "the strategy llm judges what a model said, and the teff format does not say what that is")
 	}
 	if n.Config.GetOr("check", nil) != nil {
 		c.problem(n, path, "check needs a Python function")

@@ -67,13 +67,15 @@ func (f *flow) nodes(word string, p *py.Dict, top bool) ([]spec, error) {
 	return []spec{{word, id, f.like(without(p, "id"), p), p}}, nil
 }
 
-// modelled refuses an idiom that needs a model.
+// modelled is an idiom that needs a model, and so cannot run here.
 func (f *flow) modelled(word, id string, p *py.Dict) ([]spec, error) {
 	if !f.model && !py.Truth(get(p, "model")) {
 		return nil, fail(f.at(p), config, "`model:` required here — set `default_model:` at the top of flow.yaml or pass a per-step `model:`")
 	}
-	f.refuse(f.at(p), id, "%s needs a model, which the bundled engine does not give to workflows of teff", word)
-	f.partial = true
+	if word != "llm" || id == "" { // else it is one node, of which the engine says why it cannot run
+		f.refuse(f.at(p), id, "%s needs a model, and the teff format does not say which nodes it becomes", word)
+		f.partial = true
+	}
 	return []spec{{"llm_chat", id, f.like(without(p, "id"), p), p}}, nil
 }
 
@@ -91,6 +93,9 @@ func (f *flow) interrupt(p *py.Dict, id string, top bool) ([]spec, error) {
 	validate, err := f.ask(p, "")
 	if err != nil {
 		return nil, err
+	}
+	if text(validate, "strategy") == "llm" {
+		f.judgedByModel(p, "the teff format does not say which nodes of a flow it becomes")
 	}
 	judge := ""
 	switch {

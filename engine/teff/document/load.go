@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flowtui/flowtui/engine/teff"
@@ -31,7 +32,7 @@ func Load(file string, lookup func(string) (string, bool)) (*teff.Workflow, erro
 	problems := l.unsupported
 	var more *teff.UnsupportedError
 	if err := teff.Check(w); errors.As(err, &more) {
-		problems = append(problems, more.Problems...)
+		problems = append(problems, l.unsaid(more.Problems)...)
 	} else if err != nil {
 		return nil, err
 	}
@@ -42,6 +43,19 @@ func Load(file string, lookup func(string) (string, bool)) (*teff.Workflow, erro
 		w = nil
 	}
 	return w, &teff.UnsupportedError{Workflow: file, Problems: problems}
+}
+
+// unsaid leaves out what is about a node that only stands for ones that are not
+// known: why they are not was said of the same line.
+func (l *loader) unsaid(problems []teff.Problem) []teff.Problem {
+	if !l.partial {
+		return problems
+	}
+	return slices.DeleteFunc(problems, func(p teff.Problem) bool {
+		return slices.ContainsFunc(l.unsupported, func(said teff.Problem) bool {
+			return said.Position.File == p.Position.File && said.Position.Line == p.Position.Line
+		})
+	})
 }
 
 // workflow compiles a document whose includes are resolved, in teff's order of

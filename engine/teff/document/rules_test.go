@@ -275,15 +275,71 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 }
 
 func TestIdiomsThatNeedAModelAreListed(t *testing.T) {
-	w, said, err := load(t, "wf.yaml", "default_model: m\nsteps:\n - llm: {id: a}\n - agent: {id: b}\n - interrupt: {key: k, strategy: {llm: {model: x}}}\n")
+	w, said, err := load(t, "wf.yaml", `default_model: m
+steps:
+ - llm: {id: a}
+ - agent: {id: b}
+ - interrupt: {key: k, strategy: {llm: {model: x}}}
+ - llm: {system: s}
+`)
 	var e *teff.UnsupportedError
-	if !errors.As(err, &e) || w != nil {
-		t.Fatal(err)
+	if !errors.As(err, &e) || w != nil || len(e.Problems) != 4 {
+		t.Fatalf("%v %v", w, err)
 	}
-	for _, want := range []string{"wf.yaml:3: a: llm needs a model", "wf.yaml:4: b: agent needs a model", "wf.yaml:5: the strategy llm needs a model"} {
+	for _, want := range []string{
+		`wf.yaml:3: a: its type "llm_chat" asks a model`, "wf.yaml:4: b: agent needs a model", "wf.yaml:5: the strategy llm needs a model",
+		"wf.yaml:6: llm needs a model",
+	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%s\nis not told in\n%s", want, said)
 		}
+	}
+}
+
+// A document whose nodes are known is given although a model is not: its runs
+// can be shown, and their answers stored. Nodes and edges are those of the teff
+// format's expansion of strategies.
+func TestNodesThatNeedAModelAreKnown(t *testing.T) {
+	w, said, err := load(t, "wf.yaml", `steps:
+ - {id: ask, type: interrupt, config: {key: k, model: m, strategy: {llm: {system: s, user: u, schema: {}}, clarify_value: hm}}}
+ - {id: pay, type: gate}
+edges:
+ - {from: ask, to: pay, condition: decision=да}
+ - {from: pay, to: ask}
+ - {from: ask, to: pay, condition: __error__}
+`)
+	var e *teff.UnsupportedError
+	if !errors.As(err, &e) || w == nil || !strings.Contains(said, `wf.yaml:2: ask-classifier: its type "llm_chat" asks a model`) {
+		t.Fatalf("%v %v", w, err)
+	}
+	var nodes, edges []string
+	for _, n := range w.Graph.Nodes {
+		nodes = append(nodes, n.ID+" "+n.Type)
+	}
+	for _, edge := range w.Graph.Edges {
+		text := edge.From + " " + edge.To
+		if edge.Condition != nil {
+			text += " " + *edge.Condition
+		}
+		edges = append(edges, text)
+	}
+	if got, want := strings.Join(nodes, "; "), "ask interrupt; ask-classifier llm_chat; ask-validate validate; pay gate"; got != want {
+		t.Errorf("nodes %s, want %s", got, want)
+	}
+	want := "ask ask-classifier; ask-classifier ask-validate; ask-validate pay decision=да; pay ask; ask-validate pay __error__"
+	if got := strings.Join(edges, "; "); got != want {
+		t.Errorf("edges %s, want %s", got, want)
+	}
+
+	w, said, err = load(t, "wf.yaml", "default_model: m\nsteps:\n - interrupt: {id: q, key: k}\n - llm: {id: a, system: s}\n - transform: {action: value, value: v, output_key: o}\n")
+	if !errors.As(err, &e) || w == nil || len(e.Problems) != 1 || w.Graph.Nodes[1].ID != "a" || w.Graph.Nodes[2].ID != "transform_3" {
+		t.Errorf("%+v, %s", w, said)
+	}
+
+	// An included one is expanded again by the document that includes it.
+	w, said, err = load(t, "wf.yaml", "include: part.yaml\n", "part.yaml", "steps:\n - {id: ask, type: interrupt, config: {key: k, strategy: {llm: {model: m}}}}\n")
+	if !errors.As(err, &e) || w != nil || !strings.Contains(said, "part.yaml:2: the strategy llm needs a model, and in an included document it is expanded twice") {
+		t.Errorf("%v, %s", w, said)
 	}
 }
 

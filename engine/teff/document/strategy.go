@@ -41,8 +41,6 @@ func (l *loader) ask(interrupt *py.Dict, where string) (*py.Dict, error) {
 		if !py.Truth(get(interrupt, "model")) && (model == nil || !py.Truth(get(model, "model"))) {
 			return nil, fail(at, config, "%sinterrupt with a 'llm' strategy requires model and provider", where)
 		}
-		l.refuse(at, text(interrupt, "id"), "the strategy llm needs a model")
-		l.partial = true
 	}
 	if s.Has("regex") {
 		if pattern, ok := get(s, "regex").(string); ok {
@@ -64,8 +62,16 @@ func (l *loader) ask(interrupt *py.Dict, where string) (*py.Dict, error) {
 	return l.like(c, s), nil
 }
 
+// judgedByModel refuses a strategy llm where the format does not say which nodes
+// it becomes.
+func (l *loader) judgedByModel(interrupt *py.Dict, why string) {
+	l.refuse(l.valueAt(interrupt, "strategy"), text(interrupt, "id"), "the strategy llm needs a model, and %s", why)
+	l.partial = true
+}
+
 // expandStrategies puts a validate step behind each interrupt with a strategy
-// of a graph document's own steps, and moves the interrupt's edges there.
+// of a graph document's own steps, and moves the interrupt's edges there. A model
+// judges in a step of its own, between the two.
 func (l *loader) expandStrategies(doc *py.Dict) (*py.Dict, error) {
 	list, ok := get(doc, "steps").(*py.List)
 	if !ok {
@@ -89,8 +95,19 @@ func (l *loader) expandStrategies(doc *py.Dict) (*py.Dict, error) {
 			return nil, err
 		}
 		moved[id] = id + "-validate"
-		steps.Items = append(steps.Items, l.like(dict("id", moved[id], "type", "validate", "config", validate), step))
-		added.Items = append(added.Items, l.like(dict("from", id, "to", moved[id]), step))
+		last := id
+		behind := func(next, typ string, c *py.Dict) {
+			steps.Items = append(steps.Items, l.like(dict("id", next, "type", typ, "config", c), step))
+			added.Items = append(added.Items, l.like(dict("from", last, "to", next), step))
+			last = next
+		}
+		if text(validate, "strategy") == "llm" {
+			if len(l.including) > 1 {
+				l.judgedByModel(c, "in an included document it is expanded twice, into nodes that are not known")
+			}
+			behind(id+"-classifier", "llm_chat", l.like(new(py.Dict), step))
+		}
+		behind(moved[id], "validate", validate)
 	}
 	if len(moved) == 0 {
 		return doc, nil
