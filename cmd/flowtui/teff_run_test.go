@@ -61,7 +61,7 @@ func emptied(store string) []string {
 var ownFloats = regexp.MustCompile(`\{\s*"\$float":\s*"(-?\w+)"\s*\}`)
 
 // made are the command lines that make a recorded run, none where a process was
-// killed, made to fail, or told a message.
+// killed or made to fail.
 func made(r teff.Run, location string) (lines [][]string) {
 	for i, m := range r.MadeBy {
 		options := []string{"--owner=" + r.Owner, "--yes", "--max-iterations=200"}
@@ -69,11 +69,19 @@ func made(r teff.Run, location string) (lines [][]string) {
 			switch {
 			case option == "max_iterations":
 				options[2] = "--max-iterations=" + string(v)
-			case option != "start" && option != "resume":
+			case option != "start" && option != "resume" && option != "message":
 				return nil
 			}
 		}
 		file := filepath.Join("..", "..", "fixtures", "teff", r.Workflow)
+		var message string
+		if said := m.Action["message"]; said != nil {
+			if json.Unmarshal(said, &message) != nil {
+				return nil
+			}
+			lines = append(lines, append(options[:2], "--unchecked", "--message="+message, "--id="+r.ID, "chat", location, file))
+			continue
+		}
 		if i == 0 {
 			state := ownFloats.ReplaceAllString(string(m.Action["start"]), "$1")
 			lines = append(lines, append(options, "--id="+r.ID, "--state="+state, "run", location, file))
@@ -90,9 +98,9 @@ func made(r teff.Run, location string) (lines [][]string) {
 	return lines
 }
 
-// Runs that the command starts, and answers as far as they were, are those that
-// teff made of the same workflow and state: row, nested rows, history, and in
-// files every byte. Each case is done in one kind of store, another for each.
+// Runs that the commands start, answer and tell messages are those that teff made of
+// the same workflow, state and words: row, nested rows, history, and in files every
+// byte. Each case is done in one kind of store, another for each.
 func TestRunStartsRunsInTeffStores(t *testing.T) {
 	t.Setenv("REGION", "north")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -144,7 +152,7 @@ func TestRunStartsRunsInTeffStores(t *testing.T) {
 			t.Errorf("only %d runs were started in %s", started[store], store)
 		}
 	}
-	if answered < 10 || same < 8 {
+	if answered < 12 || same < 8 {
 		t.Errorf("%d answers were given and %d files compared", answered, same)
 	}
 }

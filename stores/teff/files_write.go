@@ -77,14 +77,30 @@ func (f *files) put(root *os.Root, c change) error {
 		}
 		return fileError(err)
 	}
-	if err := root.Rename(temp, name); err != nil {
+	if err := takePlace(root, temp, name, c); err != nil {
 		_ = root.Remove(temp)
-		return fileError(err)
+		return err
 	}
 	if err := syncFolder(root, c.key.Owner); err != nil {
 		return fmt.Errorf("%w: it was written, but the folder could not be synced: %w", stores.ErrUnknown, err)
 	}
 	return nil
+}
+
+// takePlace gives a temporary file its name. A new row never takes the place of
+// one that came meanwhile, as far as the file system has a way for that.
+func takePlace(root *os.Root, temp, name string, c change) error {
+	if c.seen == nil {
+		err := root.Link(temp, name)
+		if errors.Is(err, os.ErrExist) {
+			return errChanged(c.key)
+		}
+		if err == nil {
+			_ = root.Remove(temp) // which nobody lists or reads
+			return nil
+		}
+	}
+	return fileError(root.Rename(temp, name))
 }
 
 // modelOf is the file whose permissions and owner the new one takes, nil for

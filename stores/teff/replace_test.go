@@ -194,3 +194,29 @@ func TestReadOnlyRefusesToReplace(t *testing.T) {
 		}
 	}
 }
+
+// teff knows no lock: a file that it makes between the look and the write is not
+// written over.
+func TestANewRowIsNotWrittenOverOneThatCameMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	f := &files{dir: dir}
+	root, err := os.OpenRoot(dir)
+	check(t, err)
+	defer root.Close()
+	check(t, os.Mkdir(filepath.Join(dir, "default"), 0o755))
+	path := filepath.Join(dir, "default", "guard.json")
+	check(t, os.WriteFile(path, []byte(`{"state": {}}`), 0o644))
+	if err := f.put(root, change{key: key, next: []byte(written)}); !errors.Is(err, stores.ErrConflict) {
+		t.Errorf("got %v", err)
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != `{"state": {}}` {
+		t.Errorf("the file holds %s, %v", now, err)
+	}
+	check(t, f.put(root, change{key: key, seen: []byte("x"), next: []byte(written)})) // compared before
+	check(t, f.put(root, change{key: stores.Key{Owner: "default", Run: "other"}, next: []byte(written)}))
+	list, err := os.ReadDir(filepath.Join(dir, "default"))
+	check(t, err)
+	if len(list) != 2 {
+		t.Errorf("the folder holds %v", list)
+	}
+}
