@@ -50,14 +50,14 @@ func (e *UnsupportedError) Error() string {
 		e.Workflow, strings.Join(lines, "\n  "))
 }
 
-// Check refuses a workflow before anything of it is run or saved: node types
-// and tools that the engine lacks, and options whose meaning teff's format
-// does not settle. It is an [UnsupportedError] with all of them.
+// Check refuses a workflow before anything of it is run or saved: what its
+// document refused, node types and tools that the engine lacks, and options whose
+// meaning teff's format does not settle. It is an [UnsupportedError] with all of them.
 func Check(w *Workflow) error {
 	if w == nil {
 		return ErrNoWorkflow
 	}
-	c := &checker{w: w}
+	c := &checker{w: w, problems: slices.Clone(w.Refused)}
 	if w.Graph == nil {
 		c.problem(&Node{}, "", "there is no graph")
 	} else {

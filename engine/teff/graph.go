@@ -23,6 +23,9 @@ type Workflow struct {
 	Initial     *py.Dict // state.initial; never nil
 	Reducers    Reducers // from state.schema; a key that is absent overrides
 	Tools       []string // types of the tools, in document order
+	// Refused is what its document holds that cannot be run here and that the graph
+	// does not show, such as hooks. [Check] tells it.
+	Refused []Problem
 }
 
 // A Graph is one level of a workflow: that of the document or of a subflow.

@@ -29,33 +29,29 @@ func Load(file string, lookup func(string) (string, bool)) (*teff.Workflow, erro
 	if err != nil {
 		return nil, err
 	}
-	problems := l.unsupported
-	var more *teff.UnsupportedError
-	if err := teff.Check(w); errors.As(err, &more) {
-		problems = append(problems, l.unsaid(more.Problems)...)
-	} else if err != nil {
-		return nil, err
+	w.Refused = l.unsupported
+	err = teff.Check(w)
+	refused, ok := errors.AsType[*teff.UnsupportedError](err)
+	if !ok {
+		return w, err
 	}
-	if len(problems) == 0 {
-		return w, nil
-	}
+	refused.Workflow = file
 	if l.partial {
+		refused.Problems = l.unsaid(refused.Problems)
 		w = nil
 	}
-	return w, &teff.UnsupportedError{Workflow: file, Problems: problems}
+	return w, refused
 }
 
 // unsaid leaves out what is about a node that only stands for ones that are not
-// known: why they are not was said of the same line.
+// known: why they are not is said of the same line.
 func (l *loader) unsaid(problems []teff.Problem) []teff.Problem {
-	if !l.partial {
-		return problems
-	}
-	return slices.DeleteFunc(problems, func(p teff.Problem) bool {
+	told := len(l.unsupported)
+	return append(problems[:told:told], slices.DeleteFunc(problems[told:], func(p teff.Problem) bool {
 		return slices.ContainsFunc(l.unsupported, func(said teff.Problem) bool {
 			return said.Position.File == p.Position.File && said.Position.Line == p.Position.Line
 		})
-	})
+	})...)
 }
 
 // workflow compiles a document whose includes are resolved, in teff's order of
