@@ -64,6 +64,7 @@ type chain struct {
 	created stores.Checkpoint  // the first sound one
 	last    *stores.Checkpoint // newest checkpoint that counts, payload included
 	lastOK  bool
+	opened  bool                 // the payload of last was read
 	late    bool                 // the logs were read: newer checkpoints vouch for nothing in them
 	floor   int64                // newest step when the logs were read
 	macs    map[int64][]byte     // of sound checkpoints from floor on
@@ -164,13 +165,14 @@ func (c *chain) checkpoint(row stores.Checkpoint) bool {
 			c.find(RecordCheckpoint, row.Step, 0, 0, Forged, "it was not made after this step %d", c.last.Step)
 		}
 	}
+	claims := row.Step > 0 && (c.last == nil || !c.lastOK || row.Segment != c.last.Segment)
 	c.last, c.lastOK = &row, t == sound
 	if t != rejected && c.created.Segment == 0 {
 		c.created = row
 	}
 	if t == sound {
 		c.anchored(row)
-		c.vouch(row)
+		c.vouch(row, claims)
 		if !c.late {
 			clear(c.macs)
 		}
@@ -180,22 +182,32 @@ func (c *chain) checkpoint(row stores.Checkpoint) bool {
 }
 
 // vouch takes over what a sound checkpoint says of the logs. What was saved
-// after the logs were read speaks of rows that were not read.
-func (c *chain) vouch(row stores.Checkpoint) {
-	b, err := DecodeCheckpoint(row)
-	if err != nil {
-		c.find(RecordCheckpoint, row.Step, 0, 0, Unreadable, "%v", err)
-		return
+// after the logs were read speaks of rows that were not read. Of payloads only
+// those of claims have to be read for it, and finish reads the newest one: to
+// read them all takes ten times as long as to check their signatures.
+func (c *chain) vouch(row stores.Checkpoint, claims bool) {
+	var log []SegmentEnd
+	if c.opened = claims; claims {
+		log = c.open(row)
 	}
 	if c.late {
 		return
 	}
 	c.claimed[row.Segment] = max(c.claimed[row.Segment], row.Calls)
 	c.vouched = max(c.vouched, row.Events)
-	for _, end := range b.Log {
+	for _, end := range log {
 		c.pinned[end.Segment] = end
 		c.claimed[end.Segment] = max(c.claimed[end.Segment], end.Calls)
 	}
+}
+
+// open reads the payload of a sound checkpoint.
+func (c *chain) open(row stores.Checkpoint) []SegmentEnd {
+	b, err := DecodeCheckpoint(row)
+	if err != nil {
+		c.find(RecordCheckpoint, row.Step, 0, 0, Unreadable, "%v", err)
+	}
+	return b.Log
 }
 
 // calls takes every call record, ordered by segment and number.

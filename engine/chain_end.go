@@ -28,6 +28,9 @@ func (k *keyless) add(record string, h seal.Header, id string) {
 
 // finish takes the head, nil when the store keeps none, and returns all findings.
 func (c *chain) finish(head *stores.Head, hasEvents bool) []Finding {
+	if c.lastOK && !c.opened {
+		c.open(*c.last)
+	}
 	if hasEvents {
 		c.finishEvents()
 	}

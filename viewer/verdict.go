@@ -126,10 +126,16 @@ func worse(a, b Verdict) Verdict {
 
 // inspect verifies a whole run and remembers the verdict for later lists.
 func (s *Service) inspect(ctx context.Context, a *attachment, k stores.Key) (checked, error) {
+	before, _ := s.head(ctx, a, k)
+	return s.inspectFrom(ctx, a, k, before)
+}
+
+// inspectFrom is inspect with a list entry that was read already, the zero one
+// when there is none.
+func (s *Service) inspectFrom(ctx context.Context, a *attachment, k stores.Key, before stores.Head) (checked, error) {
 	if a.format.Unsigned {
 		return s.inspectForeign(ctx, a, k)
 	}
-	before, _ := s.head(ctx, a, k)
 	r, err := engine.Verify(ctx, a.store, s.o.Keys, k)
 	if damaged(err) {
 		return s.recollect(a, before, unreadableRows(k, before.Step, err)), nil

@@ -85,14 +85,15 @@ func (s *Service) verifyOne(ctx context.Context, ref Ref) verification {
 	if err != nil {
 		return verification{ref: ref, err: err}
 	}
-	if h, err := s.head(ctx, a, k); err == nil && h.Bad != "" {
+	h, err := s.head(ctx, a, k)
+	if err == nil && h.Bad != "" {
 		if _, err := a.store.Latest(ctx, k); err != nil {
 			reason := "its list entry cannot be read: " + h.Bad
 			c := checked{verdict: Unreadable, reason: reason, all: []Finding{{h.Owner, h.Run, engine.RecordHead, h.Step, 0, Unreadable, reason}}}
 			return verification{checked: c, ref: ref}
 		}
 	}
-	c, err := s.inspect(ctx, a, k)
+	c, err := s.inspectFrom(ctx, a, k, h)
 	c.all = slices.Clone(c.all) // the remembered ones stay as they are
 	return verification{c, ref, err}
 }

@@ -98,11 +98,17 @@ func bySize(b *testing.B, unit string, sizes []int, do func(i int) error) {
 	b.ReportMetric(Median(times[len(sizes)-1])/Median(times[0]), "of-smallest")
 }
 
-// BenchAgainst prints what each of b.N turns of ours takes, per unit, and the
-// rate as a share of its floor's, which does the least that any program would
-// have to do over the same client in the same run. They take turns, so that
-// what else the machine does hits both; what is printed is the median.
-func BenchAgainst(b *testing.B, unit string, units int, ours, floor func() error) {
+// Floor does the least that any program would have to do over the same client.
+type Floor struct {
+	Name string // of its metric: of-Name
+	Do   func() error
+}
+
+// BenchAgainst prints what each of b.N turns of ours takes, per unit, and its
+// rate as a share of each floor's, measured in the same run. They take turns, so
+// that what else the machine does hits all; what is printed is the median, and
+// the median time of a turn of ours is returned.
+func BenchAgainst(b *testing.B, unit string, units int, ours func() error, floors ...Floor) time.Duration {
 	timed := func(f func() error) float64 {
 		start := time.Now()
 		if err := f(); err != nil {
@@ -110,15 +116,21 @@ func BenchAgainst(b *testing.B, unit string, units int, ours, floor func() error
 		}
 		return float64(time.Since(start))
 	}
-	var times, ratios []float64
+	var times []float64
+	ratios := make([][]float64, len(floors))
 	for range b.N {
-		f := timed(floor)
-		o := timed(ours)
-		times, ratios = append(times, o), append(ratios, f/o)
+		took := timed(ours)
+		times = append(times, took)
+		for i, floor := range floors {
+			ratios[i] = append(ratios[i], timed(floor.Do)/took)
+		}
 	}
-	b.ReportMetric(0, "ns/op") // it would count the floor too
+	b.ReportMetric(0, "ns/op") // it would count the floors too
 	b.ReportMetric(Median(times)/float64(units), "ns/"+unit)
-	b.ReportMetric(Median(ratios), "of-floor")
+	for i, floor := range floors {
+		b.ReportMetric(Median(ratios[i]), "of-"+floor.Name)
+	}
+	return time.Duration(Median(times))
 }
 
 // Median is the middle value, or the mean of the two in the middle.
