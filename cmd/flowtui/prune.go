@@ -24,9 +24,13 @@ func newPruneCommand(a *app) *cobra.Command {
 --older-than (like 36h or 30d, by this machine's clock), not among the newest
 --keep-last of those that fit --query and verify. Runs that have not ended are never
 pruned: delete --force is for those. A deleted run leaves nothing in the store, its log
-included.`,
+included. Steps of runs that stay are not dropped: the rest would not verify.`,
 		Args: arguments("STORE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("history") {
+				return refuse("--older-than, --keep-last and --query delete whole runs; export keeps a copy of them",
+					"--history: the steps of a run are one signed chain from step 0 on, and a run whose first steps are gone does not verify; so no steps are dropped")
+			}
 			p, err := newPruning(older, keep, text, cmd)
 			if err != nil {
 				return err
@@ -40,6 +44,8 @@ included.`,
 	f.StringVar(&older, "older-than", "", "only runs that were not updated for `TIME`")
 	f.IntVar(&keep, "keep-last", -1, "keep the newest `N`")
 	f.StringVar(&text, "query", "", "only runs that fit, as for ls")
+	f.String("history", "", "refused: a run whose first steps are gone does not verify")
+	f.Lookup("history").Hidden = true
 	f.BoolVar(&r.dryRun, "dry-run", false, "print what would go, and delete nothing")
 	return cmd
 }
