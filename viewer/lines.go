@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,13 +12,14 @@ import (
 type lineLimits struct {
 	lines  int // lines that are kept, the rest is counted
 	text   int // characters of a scalar, the rest is counted
+	key    int // characters of a key
 	wrap   int // characters after which a scalar goes on in the next line
 	deeper int // levels that are kept, lines below them are counted
 }
 
 var (
 	// browsing keeps a state of any size quick to open.
-	browsing = lineLimits{lines: 20_000, text: 2_000, deeper: 1_000}
+	browsing = lineLimits{lines: 20_000, text: 2_000, key: 200, deeper: 1_000}
 	// reviewing hides nothing.
 	reviewing = lineLimits{wrap: 500}
 )
@@ -105,7 +107,7 @@ func (b *treeBuilder) name(parent *openLine, n int) (key, path string) {
 		path = parent.path + key
 	} else {
 		var rest int
-		key, rest = unquote(b.scan.data[b.key.start:b.key.end], 200)
+		key, rest = unquote(b.scan.data[b.key.start:b.key.end], cmp.Or(b.limits.key, -1))
 		step := key
 		if rest > 0 {
 			key += "…"

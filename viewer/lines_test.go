@@ -65,6 +65,10 @@ func TestReviewLinesHideNothing(t *testing.T) {
 	if all.String() != `"`+text+`"` || cut != 0 {
 		t.Errorf("cut %d, %d characters of %d", cut, all.Len(), len(text))
 	}
+	key := strings.Repeat("0123456789é", 100)
+	if lines, _ = linesOf(maskedJSON{JSON: []byte(`{"` + key + `":1,"` + key + `2":2}`)}, reviewing); lines[1].Key != key || lines[2].Key != key+"2" {
+		t.Errorf("a key is cut: %q, %q", lines[1].Key, lines[2].Key)
+	}
 	many := []byte("[" + strings.Repeat(`{"a":1},`, 30_000) + "1]")
 	if lines, cut = linesOf(maskedJSON{JSON: many}, reviewing); len(lines) != 60_002 || cut != 0 {
 		t.Errorf("%d lines, %d cut", len(lines), cut)

@@ -84,7 +84,11 @@ func TestWhatWasTypedStaysWithItsApproval(t *testing.T) {
 func TestReadToTheEndIsNotCarried(t *testing.T) {
 	t.Parallel()
 	x := start(t, 80, 24, long(300))
-	x.keys("j", "a", pause, "end", pause)
+	x.keys("j", "a", pause)
+	for range 60 {
+		x.keys("pgdown")
+	}
+	x.keys(pause)
 	x.seesNot("read to the end first")
 	x.backend.Lock()
 	e := x.backend.Plans[viewstest.Ref("order-9")].Review[0]

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
 
 	"github.com/flowtui/flowtui/keymap"
 	"github.com/flowtui/flowtui/viewer"
@@ -230,42 +230,6 @@ func (p *picker) nothing() string {
 	return "nothing is open here any more: " + p.stands
 }
 
-// list shows the open things, each with what tells it from the others.
-func (p *picker) list(width int) []string {
-	if len(p.open) == 0 {
-		return widget.Wrap(p.nothing(), width)
-	}
-	lines := []string{fmt.Sprintf("%d are open. Which one?", len(p.open))}
-	if len(p.open) == 1 {
-		lines[0] = "1 is open. Is it this one?"
-	}
-	if p.on != (target{}) {
-		lines = append(widget.Wrap(p.on.id+" is not open any more.", width), lines...)
-	}
-	for i, e := range p.open {
-		what := string(start(e.Args, width, p.styles.Ellipsis))
-		if what == "" {
-			what = strings.Join(nonEmpty(prefixed("node ", e.Node), prefixed("sha256 ", widget.Cut(e.Digest, 8, ""))), "  ")
-		}
-		text := fmt.Sprintf("%s  %s  %s", waitingText(e.Waiting), e.ID, what)
-		lines = append(lines, p.choice(text, i == p.at, width))
-	}
-	return lines
-}
-
-// start is as much of s as a line of width cells can show: what is drawn in
-// every frame must not depend on how large a value is.
-func start[T ~string | ~[]byte](s T, width int, tail string) T {
-	n := max(0, width) * utf8.UTFMax
-	if len(s) <= n {
-		return s
-	}
-	for back := 1; back < utf8.UTFMax && n > 0 && !utf8.RuneStart(s[n]); back++ {
-		n--
-	}
-	return T(string(s[:n]) + tail)
-}
-
 // choice is one choice, marked when it is under the cursor.
 func (p *picker) choice(text string, on bool, width int) string {
 	text = start(text, width, p.styles.Ellipsis)
@@ -306,14 +270,16 @@ func (p *picker) details(width int, yes, no string) []string {
 		if e.Idempotent {
 			kind = "idempotent"
 		}
-		lines = append(lines, widget.Ends(p.styles.Strong.Render(widget.Plain(e.Tool)), kind, width, p.styles.Ellipsis))
+		lines = append(lines, whole(p.styles.Strong, e.Tool, kind, width)...)
 	}
 	args := p.arguments(e, width)
 	place := nonEmpty(prefixed("node ", e.Node), "id "+e.ID, "waiting "+age(p.now(), e.Since))
 	if len(args) > 0 {
 		place = append(place, plural(e.Bytes, "byte")+" in "+plural(len(args)-endLines, "line"))
 	}
-	lines = append(lines, p.styles.Muted.Render(widget.Cut(widget.Plain(strings.Join(place, ", ")), width, p.styles.Ellipsis)))
+	for _, l := range widget.Wrap(strings.Join(place, ", "), width) {
+		lines = append(lines, p.styles.Muted.Render(l))
+	}
 	if e.Why != "" {
 		lines = append(lines, widget.Wrap(e.Why, width)...)
 	}
@@ -326,6 +292,19 @@ func (p *picker) details(width int, yes, no string) []string {
 	lines = append(lines, args...)
 	lines = append(lines, sentence(p.shared, yes, e.IfYes, width)...)
 	return append(lines, sentence(p.shared, no, e.IfNo, width)...)
+}
+
+// whole is a name and a word about it, on one line when both fit; of a name that
+// is approved nothing is cut.
+func whole(style lipgloss.Style, name, word string, width int) []string {
+	if widget.Width(widget.Plain(name))+2+widget.Width(word) <= width {
+		return []string{widget.Ends(style.Render(widget.Plain(name)), word, width, "")}
+	}
+	lines := widget.Break(name, width)
+	for i := range lines {
+		lines[i] = style.Render(lines[i])
+	}
+	return append(lines, word)
 }
 
 // endLines is how many lines follow the arguments: the end mark and a space.

@@ -85,9 +85,9 @@ func (f *answerForm) inputs(width int) []string {
 	}
 	const most = 8 // around the cursor when there are many
 	offered := f.offered()
-	from := max(0, min(f.option-most/2, f.last()+1-most))
+	from, to := around(f.option, f.last()+1, most)
 	var lines []string
-	for i := from; i < min(f.last()+1, from+most); i++ {
+	for i := from; i < to; i++ {
 		text := "another answer"
 		if i < len(offered) {
 			text = offered[i]

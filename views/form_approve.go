@@ -13,6 +13,9 @@ import (
 // the first only turns the sheet, because the same key scrolls elsewhere.
 type approveForm struct{ picker }
 
+// unread is why something cannot be approved before all of it was on the screen.
+const unread = "read to the end first"
+
 func (f *approveForm) title(viewer.Row) string {
 	switch {
 	case f.denying:
@@ -62,7 +65,7 @@ func (f *approveForm) refusal(read bool) string {
 		return why
 	}
 	if !read && !f.denying {
-		return "read to the end first"
+		return unread
 	}
 	return ""
 }

@@ -76,7 +76,12 @@ func TestScenario19OtherTextMustBeReadAgain(t *testing.T) {
 	})
 	x.keys("j", "a")
 	x.settle()
-	x.keys("G")
+	x.keys("G") // what lies between was not on the screen
+	x.sees("enter approve: not yet, read to the end first", "lines above were not on the screen yet")
+	x.keys("g")
+	for range 20 {
+		x.keys("pgdown")
+	}
 	x.seesNot("read to the end first")
 	x.keys("s")
 	x.settle()

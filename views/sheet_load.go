@@ -192,7 +192,11 @@ func (s *sheet) refusal() string {
 	case s.plan.Blocked != nil && !s.form.overrides() && !offer.StoreOnly && !s.form.request().RerunInDoubt:
 		return *s.plan.Blocked
 	}
-	return s.form.refusal(s.pane.Reached())
+	why := s.form.refusal(s.pane.Read())
+	if why == unread && s.pane.Height() == 0 {
+		return "the window is too low to show it"
+	}
+	return why
 }
 
 func (s *sheet) advanced(msg progressMsg) tea.Cmd {

@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/flowtui/flowtui/viewer"
@@ -36,8 +37,11 @@ func (s *sheet) arrange() {
 			s.pane.SetLines(s.form.content(s.inner()))
 		}
 	}
-	fixed := 2 + 2 + len(s.below()) + 1 // borders, head, below, command
-	s.pane.SetHeight(min(s.pane.Len(), max(1, s.height-fixed)))
+	for range 2 { // what was read takes a line less
+		fixed := 2 + 2 + len(s.below()) + 1 // borders, head, below, command
+		s.pane.SetHeight(min(s.pane.Len(), max(0, s.height-fixed)))
+		s.pane.Look()
+	}
 }
 
 // View implements Screen.
@@ -93,10 +97,13 @@ func (s *sheet) nameLines() []string {
 // below is everything between the text and the command line.
 func (s *sheet) below() []string {
 	var lines []string
-	if n := s.pane.Below(); n > 0 {
+	switch n := s.pane.Below(); {
+	case n > 0:
 		more := s.styles.More + " " + plural(n, "more line")
 		lines = append(lines, s.styles.Tone(theme.Attention).Render(more))
-	} else {
+	case s.form.refusal(false) == unread && s.pane.Unseen() > 0:
+		lines = append(lines, s.styles.Tone(theme.Attention).Render(plural(s.pane.Unseen(), "line")+" above were not on the screen yet"))
+	default:
 		lines = append(lines, "")
 	}
 	if s.stage == asking || s.stage == loading {
@@ -197,6 +204,19 @@ func (s *sheet) command() string {
 	return s.styles.Muted.Render(widget.Ends(line, copies, s.inner(), s.styles.Ellipsis))
 }
 
+// lineKey is the key of a line. Spaces at its ends would not be seen, and below a
+// depth that cannot be drawn it is said.
+func lineKey(l viewer.Line, deep bool) string {
+	key := l.Key
+	if strings.TrimSpace(key) != key {
+		key = strconv.Quote(key)
+	}
+	if deep {
+		key = fmt.Sprintf("(level %d) ", l.Depth) + key
+	}
+	return widget.Plain(key)
+}
+
 // tree draws a value, all of it: long texts are broken, never cut.
 func tree(lines []viewer.Line, width int) []string {
 	keys := 0
@@ -212,11 +232,17 @@ func tree(lines []viewer.Line, width int) []string {
 			continue
 		}
 		indent := widget.Space(min(2*l.Depth, width/3))
-		head := indent + widget.Plain(l.Key)
-		if l.Key != "" {
+		key := lineKey(l, 2*l.Depth > width/3)
+		head := indent + key
+		switch {
+		case widget.Width(head) > width/2: // on lines of its own
+			for _, part := range widget.Break(key, max(1, width-widget.Width(indent))) {
+				out = append(out, indent+part)
+			}
+			head = indent + "  "
+		case key != "":
 			head = widget.Pad(head, widget.Width(indent)+keys) + "  "
 		}
-		head = widget.Cut(head, width*2/3, "")
 		text := l.Text
 		if l.Masked {
 			text += "   (masked)"

@@ -1,17 +1,22 @@
 package widget
 
-// TextPane scrolls lines that somebody else made. It remembers whether the
-// last line was ever on the screen.
+// TextPane scrolls lines that somebody else made. It remembers which of them
+// were on the screen.
 type TextPane struct {
-	lines   []string
-	offset  int
-	height  int
-	reached bool
+	lines  []string
+	offset int
+	height int
+	seen   []bool // of the lines
+	unseen int
+	read   bool
 }
 
-// SetLines replaces the text. Where it was scrolled to stays, and so does
-// whether the end was seen: call [TextPane.Reset] for another text.
+// SetLines replaces the text. Where it was scrolled to stays, and so does that
+// all of it was read: call [TextPane.Reset] for another text.
 func (p *TextPane) SetLines(lines []string) {
+	if len(lines) != len(p.lines) {
+		p.seen = nil // broken into other lines
+	}
 	p.lines = lines
 	p.clamp()
 }
@@ -22,8 +27,8 @@ func (p *TextPane) SetHeight(h int) {
 	p.clamp()
 }
 
-// Reset scrolls to the start and forgets that the end was seen.
-func (p *TextPane) Reset() { p.offset, p.reached = 0, false }
+// Reset scrolls to the start and forgets what was seen.
+func (p *TextPane) Reset() { p.offset, p.seen, p.read = 0, nil, false }
 
 // Scroll moves by n lines.
 func (p *TextPane) Scroll(n int) {
@@ -40,8 +45,33 @@ func (p *TextPane) Top() { p.Scroll(-len(p.lines)) }
 // Bottom scrolls to the end.
 func (p *TextPane) Bottom() { p.Scroll(len(p.lines)) }
 
-// Reached reports that the last line was on the screen since the last Reset.
-func (p *TextPane) Reached() bool { return p.reached }
+// Look notes that the lines that View gives now are on the screen.
+func (p *TextPane) Look() {
+	if p.seen == nil {
+		p.seen, p.unseen = make([]bool, len(p.lines)), len(p.lines)
+	}
+	for i := p.offset; i < min(len(p.lines), p.offset+p.height); i++ {
+		if !p.seen[i] {
+			p.seen[i] = true
+			p.unseen--
+		}
+	}
+	p.read = p.read || p.unseen == 0 && len(p.lines) > 0
+}
+
+// Read reports that every line was on the screen since the last Reset.
+func (p *TextPane) Read() bool { return p.read }
+
+// Unseen is how many lines were not on the screen yet.
+func (p *TextPane) Unseen() int {
+	switch {
+	case p.read:
+		return 0
+	case p.seen == nil:
+		return len(p.lines)
+	}
+	return p.unseen
+}
 
 // Below is how many lines are below the screen.
 func (p *TextPane) Below() int { return max(0, len(p.lines)-p.offset-p.height) }
@@ -60,7 +90,4 @@ func (p *TextPane) View() []string {
 
 func (p *TextPane) clamp() {
 	p.offset = max(0, min(p.offset, len(p.lines)-p.height))
-	if p.height > 0 && p.Below() == 0 && len(p.lines) > 0 {
-		p.reached = true
-	}
 }

@@ -207,25 +207,36 @@ func TestFieldOfOneLineTakesNoNewLine(t *testing.T) {
 	}
 }
 
-func TestPaneKnowsWhetherItsEndWasSeen(t *testing.T) {
+func TestPaneKnowsWhetherAllWasSeen(t *testing.T) {
 	t.Parallel()
 	var p widget.TextPane
+	lines := []string{"1", "2", "3", "4", "5", "6", "7", "8"}
 	p.SetHeight(3)
-	p.SetLines([]string{"1", "2", "3", "4", "5"})
-	if p.Reached() || p.Below() != 2 {
-		t.Fatal("the end is not on the screen")
+	p.SetLines(lines)
+	look := func(unseen int) {
+		t.Helper()
+		if p.Look(); p.Unseen() != unseen || p.Read() != (unseen == 0) {
+			t.Fatalf("%d lines unseen, want %d; read: %v", p.Unseen(), unseen, p.Read())
+		}
 	}
-	p.Page(1)
-	if !p.Reached() || p.Below() != 0 {
-		t.Fatal("the end is on the screen")
-	}
+	look(5)
+	p.Bottom()
+	look(2) // a jump shows nothing of what lies between
+	p.Scroll(-1)
+	look(1)
+	p.SetLines(lines[:7]) // other lines have to be seen again
+	look(4)
 	p.Top()
-	if !p.Reached() {
-		t.Fatal("what was seen was seen")
-	}
+	look(1)
+	p.Page(1)
+	look(0)
+	p.SetLines(lines)
+	look(0) // what was read was read
 	p.Reset()
-	if p.Reached() {
-		t.Fatal("another text")
+	look(5)
+	var none widget.TextPane
+	if none.Look(); none.Read() {
+		t.Fatal("nothing was read")
 	}
 }
 
