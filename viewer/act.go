@@ -165,7 +165,7 @@ func (s *Service) recover(ctx context.Context, a *attachment, k stores.Key, h st
 	if err != nil {
 		return Outcome{}, err
 	}
-	o := engine.RecoverOptions{Identity: s.o.Identity, RerunInDoubt: r.RerunInDoubt, Takeover: r.Takeover, Version: r.Version, By: s.o.By, Note: r.Note}
+	o := engine.RecoverOptions{Identity: s.o.Identity, RerunInDoubt: r.RerunInDoubt, Takeover: r.Takeover, Version: r.Version, By: s.o.By, Note: r.Note, Unattended: r.unattended}
 	res, err := runner.Recover(ctx, f, k, o)
 	if err != nil {
 		return Outcome{}, err

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/seal"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -152,6 +153,9 @@ func (s *Service) label(spec string) string {
 	return label
 }
 
+// doesNotFit ends the state of a key that the newest run was not signed with.
+const doesNotFit = "does not fit"
+
 // keyState says whether the key at hand fits the store, by its newest run.
 func (s *Service) keyState(ctx context.Context, a *attachment) string {
 	if a.format.Unsigned {
@@ -173,10 +177,13 @@ func (s *Service) keyState(ctx context.Context, a *attachment) string {
 	if err != nil || len(page.Heads) == 0 {
 		return name
 	}
-	if engine.CheckHead(s.o.Keys, page.Heads[0]) != nil {
-		return name + " does not fit"
+	switch err := engine.CheckHead(s.o.Keys, page.Heads[0]); {
+	case err == nil:
+		return name + " ok"
+	case errors.Is(err, seal.ErrUnknownKey):
+		return name + " " + doesNotFit
 	}
-	return name + " ok"
+	return name // that row was changed: it tells nothing about the key
 }
 
 // id is the store's own id, "" while nothing was ever written to it.
@@ -204,7 +211,7 @@ func (s *Service) Stores() []StoreInfo {
 		a.mu.Lock()
 		i := StoreInfo{
 			Label: a.label, Format: a.info.Format, Location: a.info.Location, ReadOnly: a.info.ReadOnly || s.o.ReadOnly,
-			Why: a.info.Why, Key: a.key, Owner: s.o.Owner, AnyOwner: s.o.AnyOwner, NoLease: !a.leases(), Foreign: a.format.Unsigned,
+			Why: a.info.Why, Key: a.key, Unfit: strings.HasSuffix(a.key, doesNotFit), Owner: s.o.Owner, AnyOwner: s.o.AnyOwner, NoLease: !a.leases(), Foreign: a.format.Unsigned,
 			Production: s.o.Production[a.spec],
 		}
 		a.mu.Unlock()

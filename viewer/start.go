@@ -77,8 +77,9 @@ type RecoverAllResult struct {
 
 // RecoverAll recovers every unfinished run of an owner ("*": of all). Each gets
 // its outcome or its problem, and one that fails never strands the others. The
-// results are by run id, or by owner/run when all owners are asked for. The
-// error is a list of runs that cannot be read at all.
+// results are by run id, or by owner/run when all owners are asked for. A run
+// that is held at a call that is not idempotent is left: it is brought on by
+// name only. The error is a list of runs that cannot be read at all.
 func (s *Service) RecoverAll(ctx context.Context, storeLabel, owner string, opts RecoverAllOptions) (map[string]RecoverAllResult, error) {
 	a, err := s.attached(storeLabel)
 	if err != nil {
@@ -133,7 +134,7 @@ func (s *Service) recoverOne(ctx context.Context, a *attachment, h stores.Head, 
 	if err != nil {
 		return fail(s.absent(ctx, a, h.Key, err))
 	}
-	o, err := s.recover(ctx, a, h.Key, h, Request{RerunInDoubt: opts.RerunInDoubt, Takeover: opts.Takeover, Version: version}, t)
+	o, err := s.recover(ctx, a, h.Key, h, Request{RerunInDoubt: opts.RerunInDoubt, Takeover: opts.Takeover, Version: version, unattended: true}, t)
 	if err != nil {
 		return fail(s.absent(ctx, a, h.Key, t.wrap(err)))
 	}

@@ -182,6 +182,7 @@ type StoreInfo struct {
 	ReadOnly bool
 	Why      string // why it is read-only
 	Key      string // "key 3f9a ok", "no key", "unsigned"
+	Unfit    bool   // the newest run is signed with another key
 	Owner    string // whose runs are listed unless a Query says another one, "*" for all
 	AnyOwner bool   // a Query may say another one
 	NoLease  bool   // no lease information in this store

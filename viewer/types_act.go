@@ -88,6 +88,7 @@ type Request struct {
 	Takeover     bool // recover, resolve: also while another worker's lease is live
 	// MaxIterations bounds a run of teff's, in node executions in all; 0: none.
 	MaxIterations int64
+	unattended    bool // recover: nobody asked for this run by name, see engine.RecoverOptions
 }
 
 // Outcome is what became of a request. Its JSON is the contract of approve,

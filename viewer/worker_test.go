@@ -169,3 +169,51 @@ func TestAttachKeepsTheClassOfAnError(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// A worker with the wrong key says so at once, also when there is nothing to do;
+// a row that was changed says nothing about the key.
+func TestWorkSaysThatTheKeyDoesNotFit(t *testing.T) {
+	b := newBench(t)
+	b.start("plain", "done")
+	if _, log := work(t, b.service(), WorkOptions{}); strings.Contains(log, "does not fit") {
+		t.Errorf("the right key: %s", log)
+	}
+	other := seal.NewKeyring(key(t, "x"))
+	s := b.service(func(o *Options) { o.Keys = other })
+	if _, log := work(t, s, WorkOptions{}); !strings.Contains(log, `"level":"WARN","msg":"key does not fit","why":"the newest run is signed with another key than key `+other.ID()[:4]+`"`) {
+		t.Errorf("another key: %s", log)
+	}
+	if i := s.Stores()[0]; !i.Unfit || !strings.HasSuffix(i.Key, "does not fit") {
+		t.Errorf("%+v", i)
+	}
+	s, w := b.tampered()
+	w.head = func(h *stores.Head) { h.Step++ }
+	get[Page](t)(s.List(t.Context(), Query{}))
+	if i := s.Stores()[0]; i.Unfit || i.Key != "key "+b.keys.ID()[:4] {
+		t.Errorf("a changed row: %+v", i)
+	}
+	if _, log := work(t, s, WorkOptions{}); strings.Contains(log, "does not fit") {
+		t.Errorf("a changed row: %s", log)
+	}
+}
+
+// Nobody asked for a run that is held at a call that is not idempotent when all
+// are recovered; by its name it is tried again.
+func TestRecoverAllLeavesWhatIsHeld(t *testing.T) {
+	b := newBench(t)
+	f := engine.NewFlow("held").Node("load", engine.Call{Tool: "fetch"}).HoldOnError()
+	b.flow(f)
+	if _, err := b.runner("worker-1").Run(t.Context(), f, engine.Start{Key: stores.Key{Owner: "default", Run: "h-1"}}); !errors.Is(err, engine.ErrHeld) {
+		t.Fatal(err)
+	}
+	s := b.service()
+	for _, opts := range []RecoverAllOptions{{}, {Shown: map[Ref]string{s.Find("h-1", ""): b.row(s, "h-1").Version}}} {
+		all := get[map[string]RecoverAllResult](t)(s.RecoverAll(t.Context(), "", "", opts))
+		if p := all["h-1"].Problem; p == nil || !strings.Contains(p.Message, "held at load.1") || !strings.Contains(p.Hint, "recover this run by name") || b.hits["fetch"] != 1 {
+			t.Errorf("%+v, tried %d times", p, b.hits["fetch"])
+		}
+	}
+	if _, err := s.Act(t.Context(), Request{Ref: s.Find("h-1", ""), Action: Recover}, nil); !errors.Is(err, engine.ErrHeld) || b.hits["fetch"] != 2 {
+		t.Errorf("by name: %v, tried %d times", err, b.hits["fetch"])
+	}
+}

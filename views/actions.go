@@ -90,7 +90,7 @@ func (t target) is(e viewer.ReviewEntry) bool {
 
 // openAction opens the sheet of the action that the key stands for, or says
 // why it is not possible. It reports false for any other key.
-func openAction(s *shared, a keymap.Actions, msg tea.KeyMsg, row viewer.Row, off string, on func(viewer.Action) target) (tea.Cmd, bool) {
+func openAction(s *shared, a keymap.Actions, msg tea.KeyMsg, row viewer.Row, off string, on func(viewer.Action) target, reveal bool) (tea.Cmd, bool) {
 	for _, k := range actionKeys(a) {
 		if !key.Matches(msg, k.binding) {
 			continue
@@ -98,7 +98,7 @@ func openAction(s *shared, a keymap.Actions, msg tea.KeyMsg, row viewer.Row, off
 		if why := k.refusal(row, off); why != "" && !k.takesOver(s, row, off) {
 			return notice(row.Run+": "+why, theme.Attention), true
 		}
-		return s.sheet(func(e *env) Screen { return newSheet(e, row, k.action, on(k.action)) }), true
+		return s.sheet(func(e *env) Screen { return newSheet(e, row, k.action, on(k.action), reveal) }), true
 	}
 	return nil, false
 }

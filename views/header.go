@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views/theme"
 	"github.com/flowtui/flowtui/views/widget"
 )
@@ -22,7 +23,7 @@ func header(s *shared, missing, fresh string, width int) string {
 		access = ""
 	case len(infos) == 1:
 		left += s.styles.Strong.Render(widget.Plain(storeNames(s))) + owner +
-			"  " + widget.Plain(strings.Join(nonEmpty(infos[0].Format, infos[0].Key), ", "))
+			"  " + strings.Join(nonEmpty(widget.Plain(infos[0].Format), keyState(s, infos[0])), ", ")
 	default:
 		left += s.styles.Strong.Render(widget.Plain(storeNames(s))) + owner + fmt.Sprintf("  %d stores", len(infos))
 	}
@@ -38,6 +39,15 @@ func header(s *shared, missing, fresh string, width int) string {
 		}
 	}
 	return widget.Ends(left, right, width, s.styles.Ellipsis)
+}
+
+// keyState says whether the key at hand fits. One that does not is why nothing
+// can be done.
+func keyState(s *shared, info viewer.StoreInfo) string {
+	if info.Unfit {
+		return s.styles.Tone(theme.Danger).Render(widget.Plain(info.Key))
+	}
+	return widget.Plain(info.Key)
 }
 
 // productionWords mark a production store; the last one is for narrow windows.

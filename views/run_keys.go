@@ -55,7 +55,7 @@ func (r *runScreen) actionKey(msg tea.KeyMsg) tea.Cmd {
 	if t, ok := r.tab().(aimer); ok {
 		on = t.aim
 	}
-	cmd, _ := openAction(r.shared, r.keys.Detail.Actions, msg, r.row(), r.off(), on)
+	cmd, _ := openAction(r.shared, r.keys.Detail.Actions, msg, r.row(), r.off(), on, r.reveal)
 	return cmd
 }
 

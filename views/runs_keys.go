@@ -73,7 +73,7 @@ func (r *runs) rowKey(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	k := r.keys.List
-	if cmd, done := openAction(r.shared, k.Actions, msg, row, r.off(row), anything); done {
+	if cmd, done := openAction(r.shared, k.Actions, msg, row, r.off(row), anything, false); done {
 		return cmd
 	}
 	switch {

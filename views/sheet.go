@@ -72,9 +72,9 @@ type paneText struct {
 }
 
 // newSheet makes the sheet of an action. With a target it opens on that one of
-// several open things.
-func newSheet(e *env, row viewer.Row, a viewer.Action, on target) Screen {
-	s := &sheet{env: e, row: row, form: newForm(e, a, on), opened: e.now(), name: widget.NewField(e.styles, maxText, false)}
+// several open things. With reveal it shows secrets, as what it was opened from does.
+func newSheet(e *env, row viewer.Row, a viewer.Action, on target, reveal bool) Screen {
+	s := &sheet{env: e, row: row, form: newForm(e, a, on), reveal: reveal, opened: e.now(), name: widget.NewField(e.styles, maxText, false)}
 	s.guard()
 	return s
 }

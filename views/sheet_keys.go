@@ -106,9 +106,9 @@ func (s *sheet) rested() tea.Cmd {
 
 // resolveInstead replaces the sheet by the one that settles calls in doubt.
 func (s *sheet) resolveInstead() tea.Cmd {
-	row := s.row
+	row, reveal := s.row, s.reveal
 	s.leave()
-	return s.sheet(func(e *env) Screen { return newSheet(e, row, viewer.Resolve, target{}) })
+	return s.sheet(func(e *env) Screen { return newSheet(e, row, viewer.Resolve, target{}, reveal) })
 }
 
 // esc goes back one level; an action under way goes on.

@@ -20,6 +20,7 @@ type session struct {
 	*viewer.Service
 	seen       *seen
 	owner      string
+	ownerless  bool // nothing says which owner is meant
 	production bool
 }
 
@@ -103,7 +104,7 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 	for _, w := range svc.Warnings(ctx) {
 		a.warnf("%s", w)
 	}
-	return &session{Service: svc, seen: memory, owner: settings.Owner, production: settings.Production}, nil
+	return &session{Service: svc, seen: memory, owner: settings.Owner, ownerless: a.ownerless(targets), production: settings.Production}, nil
 }
 
 // repeated are the flags that a command line to copy must have too.

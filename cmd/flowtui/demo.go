@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -46,6 +47,7 @@ func (a *app) demo(cmd *cobra.Command, dir, store string, noOpen bool) error {
 			return err
 		}
 	}
+	own := dir == ""
 	dir, err := demoFolder(dir)
 	if err != nil {
 		return err
@@ -53,6 +55,9 @@ func (a *app) demo(cmd *cobra.Command, dir, store string, noOpen bool) error {
 	a.note("making a demo in %s: real flows, real crashes, a few seconds", dir)
 	files, err := demo.Make(cmd.Context(), demo.Options{Dir: dir, Store: store, Open: createStore, Worker: itself})
 	if err != nil {
+		if own { // nobody was told that it is there, and half a demo is of no use
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
 		return err
 	}
 	shown := files.Store

@@ -94,8 +94,12 @@ func (a *app) ls(ctx context.Context, store string, q viewer.Query, text string)
 // noteOthers says that nothing was found of one owner where others have runs.
 func (a *app) noteOthers(ctx context.Context, s *session, owner string) {
 	if n := s.Others(ctx, owner); n > 0 {
-		a.note("hint: there are %s of other owners: --owner '*' is all of them", plural(int(n), "run"))
+		a.note("hint: %s", othersHint(n))
 	}
+}
+
+func othersHint(n int64) string {
+	return fmt.Sprintf("other owners have %s: --owner '*' is all of them", plural(int(n), "run"))
 }
 
 // lookNewest is of how many runs of a store those that have ended are verified

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/viewer"
 )
 
@@ -62,10 +63,10 @@ func (a *app) verify(ctx context.Context, args []string, forget bool) error {
 	if err := a.result(report, func(w io.Writer) { findings(w, report) }); err != nil {
 		return err
 	}
-	if report.Runs == 0 {
-		a.noteOthers(ctx, s, s.owner)
-	}
 	judged := a.judge(report)
+	if report.Runs == 0 && judged == nil && len(report.Problems) == 0 {
+		judged = a.nobody(ctx, s, args[0])
+	}
 	if report.SetBack > 0 {
 		a.note("hint: %s at a later step before; if a backup was restored on purpose, forget that: %s --forget-seen",
 			were(report.SetBack), strings.Join(append([]string{"flowtui verify"}, quoted(args)...), " "))
@@ -77,6 +78,20 @@ func (a *app) verify(ctx context.Context, args []string, forget bool) error {
 		a.warnf("%s", p.Problem.Message) // what was found says more
 	}
 	return judged
+}
+
+// nobody is the error of an owner that has no runs, which must not look like one
+// whose runs all verify; nil when a store without any runs was verified.
+func (a *app) nobody(ctx context.Context, s *session, store string) error {
+	n := s.Others(ctx, s.owner)
+	if n == 0 && (s.ownerless || s.owner == stores.AnyOwner) {
+		return nil
+	}
+	hint := ""
+	if n > 0 {
+		hint = othersHint(n)
+	}
+	return problem("not-found", hint, "nothing was verified: the owner %s has no runs in %s", s.owner, store)
 }
 
 // forgetSeen forgets, after asking, how far the runs to verify were seen.
