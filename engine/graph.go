@@ -25,6 +25,8 @@ type TopologyNode struct {
 	Type string `json:"type"`
 	Tool string `json:"tool,omitempty"` // of a call
 	Flow string `json:"flow,omitempty"` // digest of the flow that a container runs
+	// Branches are where the branches of a parallel node start in its flow.
+	Branches []string `json:"branches,omitempty"`
 }
 
 // TopologyEdge is one edge, in the order in which edges are tried.
@@ -134,6 +136,9 @@ func (g *graph) shape() Topology {
 		}
 		if c, ok := n.node.(container); ok {
 			tn.Flow = c.inner().digest
+		}
+		if p, ok := n.node.(parallel); ok {
+			tn.Branches = p.branches
 		}
 		t.Nodes = append(t.Nodes, tn)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -27,8 +28,11 @@ type Subflow struct {
 // Map runs a flow once for each item of a list, on a copy of the state. The
 // items run concurrently, and each may wait for a person while the others go on.
 type Map struct {
-	Over  string // key of the list
-	As    string // key of the item in the inner state
+	Over string // key of the list
+	As   string // key of the item in the inner state
+	// Items are, instead of Over and As, the keys that each item puts over the
+	// state. It runs again when the map does, so it must be deterministic.
+	Items func(State) ([]State, error)
 	Flow  *Flow
 	Pick  string // key of the inner state that is the item's result
 	Into  string // key of the state that gets the results, in the order of the list
@@ -36,36 +40,49 @@ type Map struct {
 }
 
 // Subflow adds a subflow as the next step.
-func (f *Flow) Subflow(id string, s Subflow) *Flow {
-	return f.Step(id, subflow{s, f.contained(id, s.Flow)})
-}
+func (f *Flow) Subflow(id string, s Subflow) *Flow { return f.containing(id, s.Node) }
 
 // Map adds a map as the next step.
-func (f *Flow) Map(id string, m Map) *Flow {
-	if m.Over == "" || m.As == "" || m.Pick == "" || m.Into == "" {
-		f.fail("map %q needs Over, As, Pick and Into", id)
+func (f *Flow) Map(id string, m Map) *Flow { return f.containing(id, m.Node) }
+
+// containing adds a node that runs a flow as the next step.
+func (f *Flow) containing(id string, make func() (Node, error)) *Flow {
+	n, err := make()
+	if err != nil {
+		f.fail("%q: %w", id, err)
+		n = subflow{g: &graph{}}
 	}
-	return f.Step(id, mapNode{m, f.contained(id, m.Flow)})
+	return f.Step(id, n)
+}
+
+// Node is the subflow as a node, for [Flow.Node] and the bodies of loops. The
+// error is about its flow.
+func (s Subflow) Node() (Node, error) {
+	g, err := contained(s.Flow)
+	return subflow{s, g}, err
+}
+
+// Node is the map as a node, for [Flow.Node] and the bodies of loops.
+func (m Map) Node() (Node, error) {
+	if m.Items == nil && (m.Over == "" || m.As == "") || m.Pick == "" || m.Into == "" {
+		return nil, errors.New("a map needs Over and As, or Items, and Pick and Into")
+	}
+	g, err := contained(m.Flow)
+	return mapNode{m, g}, err
 }
 
 // contained compiles the flow of a container.
-func (f *Flow) contained(id string, inner *Flow) *graph {
+func contained(inner *Flow) (*graph, error) {
 	switch {
 	case inner == nil:
-		f.fail("%q has no flow to run", id)
+		return nil, errors.New("it has no flow to run")
 	case inner.talk != nil:
-		f.fail("%q: a conversation cannot run within another flow", id)
-	default:
-		g, err := inner.compile()
-		if err == nil {
-			return g
-		}
-		f.fail("%q: %w", id, err)
+		return nil, errors.New("a conversation cannot run within another flow")
 	}
-	return &graph{}
+	return inner.compile()
 }
 
-// container is a node that runs a flow.
+// container is a node that runs a flow, or parts of one.
 type container interface{ inner() *graph }
 
 // visitName is how a later visit of an inner node is named.
@@ -147,7 +164,7 @@ func (s subflow) Run(ctx context.Context, state State) (State, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := n.runWithin(ctx, s.g, in)
+	out, _, err := n.runWithin(ctx, s.g, s.g.start(), in)
 	if err != nil {
 		return nil, n.failedWithin(err)
 	}
@@ -166,10 +183,14 @@ func (s subflow) Run(ctx context.Context, state State) (State, error) {
 // grownOnly leaves of the lists that append only what is new in them: the rest
 // is in the state already.
 func grownOnly(ctx context.Context, s, update State) State {
+	return grownBy(reducersOf(ctx), s, update)
+}
+
+func grownBy(reducers map[string]Reducer, s, update State) State {
 	for key, v := range update {
 		old, ok1 := s[key].([]any)
 		list, ok2 := v.([]any)
-		if ok1 && ok2 && reducersOf(ctx)[key] == Append && len(list) >= len(old) && reflect.DeepEqual(list[:len(old)], old) {
+		if ok1 && ok2 && reducers[key] == Append && len(list) >= len(old) && reflect.DeepEqual(list[:len(old)], old) {
 			update[key] = list[len(old):]
 		}
 	}
@@ -200,9 +221,9 @@ func (m mapNode) Run(ctx context.Context, state State) (State, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, ok := state[m.Over].([]any)
-	if !ok && state[m.Over] != nil {
-		return nil, fmt.Errorf("%q in the state is no list", m.Over)
+	items, err := m.items(state)
+	if err != nil {
+		return nil, err
 	}
 	results, errs := make([]any, len(items)), make([]error, len(items))
 	limit := m.Limit
@@ -225,14 +246,30 @@ func (m mapNode) Run(ctx context.Context, state State) (State, error) {
 	return State{m.Into: results}, nil
 }
 
-func (m mapNode) one(ctx context.Context, n *nodeState, state State, item any) (any, error) {
+// items are the keys that each item puts over the state.
+func (m mapNode) items(state State) ([]State, error) {
+	if m.Items != nil {
+		return m.Items(state)
+	}
+	list, ok := state[m.Over].([]any)
+	if !ok && state[m.Over] != nil {
+		return nil, fmt.Errorf("%q in the state is no list", m.Over)
+	}
+	items := make([]State, len(list))
+	for i, v := range list {
+		items[i] = State{m.As: v}
+	}
+	return items, nil
+}
+
+func (m mapNode) one(ctx context.Context, n *nodeState, state, item State) (any, error) {
 	in := state.Clone()
-	in[m.As] = cloneValue(item)
+	maps.Copy(in, item.Clone())
 	in, err := m.g.startState(n.s.place.Key, in)
 	if err != nil {
 		return nil, err
 	}
-	out, err := n.runWithin(ctx, m.g, in)
+	out, _, err := n.runWithin(ctx, m.g, m.g.start(), in)
 	return out[m.Pick], err
 }
 
@@ -279,13 +316,15 @@ func worstOf(errs []error) error {
 
 // runWithin runs a flow inside a node, superstep by superstep, without saving:
 // when the node runs again, so does all of it, on the calls and answers that
-// are kept. It is deterministic as far as its nodes are.
-func (n *nodeState) runWithin(ctx context.Context, g *graph, state State) (State, error) {
+// are kept. It is deterministic as far as its nodes are. It starts at a node and
+// returns the state with the keys that were written.
+func (n *nodeState) runWithin(ctx context.Context, g *graph, start string, state State) (out State, written map[string]bool, err error) {
 	visits := map[string]int64{}
-	frontier := []string{g.start()}
+	frontier := []string{start}
+	written = map[string]bool{}
 	for steps := int64(0); len(frontier) > 0; steps++ {
 		if steps >= g.maxSteps {
-			return nil, fmt.Errorf("more than %d supersteps: flow %q may be looping", g.maxSteps, g.name)
+			return nil, nil, fmt.Errorf("more than %d supersteps: flow %q may be looping", g.maxSteps, g.name)
 		}
 		updates, errs := n.stepWithin(ctx, g, state, frontier, visits)
 		failed := map[string]bool{}
@@ -302,22 +341,27 @@ func (n *nodeState) runWithin(ctx context.Context, g *graph, state State) (State
 			updates[i] = State{errorKey: map[string]any{"node": frontier[i], "message": validText(err.Error())}}
 		}
 		if err := worstOf(ended); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if slices.ContainsFunc(errs, func(err error) bool { return errors.Is(err, errPaused) }) {
-			return nil, errPaused
+			return nil, nil, errPaused
+		}
+		for _, u := range updates {
+			for key := range u {
+				written[key] = true
+			}
 		}
 		state = Merge(state, g.reducers, updates...)
 		next, err := g.next(state, frontier, failed)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, id := range frontier {
 			visits[id]++
 		}
 		frontier = next
 	}
-	return state, nil
+	return state, written, nil
 }
 
 // stepWithin runs the nodes of one inner superstep concurrently.

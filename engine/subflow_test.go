@@ -274,12 +274,12 @@ func TestContainers(t *testing.T) {
 	}
 	one := engine.Subflow{Flow: log}
 	for want, f := range map[string]*engine.Flow{
-		`"s" has no flow`:               engine.NewFlow("f").Subflow("s", engine.Subflow{}),
-		"a conversation cannot run":     engine.NewFlow("f").Subflow("s", engine.Subflow{Flow: renovation()}),
-		"it has no nodes":               engine.NewFlow("f").Subflow("s", engine.Subflow{Flow: engine.NewFlow("i")}),
-		`"s/add" is named like one`:     engine.NewFlow("f").Subflow("s", one).Step("s/add", put("x", 1)),
-		"like a later visit":            engine.NewFlow("f").Subflow("s", engine.Subflow{Flow: engine.NewFlow("i").Step("n@2", fails)}),
-		"needs Over, As, Pick and Into": engine.NewFlow("f").Map("m", engine.Map{Flow: log}),
+		`"s": it has no flow`:                            engine.NewFlow("f").Subflow("s", engine.Subflow{}),
+		"a conversation cannot run":                      engine.NewFlow("f").Subflow("s", engine.Subflow{Flow: renovation()}),
+		"it has no nodes":                                engine.NewFlow("f").Subflow("s", engine.Subflow{Flow: engine.NewFlow("i")}),
+		`"s/add" is named like one`:                      engine.NewFlow("f").Subflow("s", one).Step("s/add", put("x", 1)),
+		"like a later visit":                             engine.NewFlow("f").Subflow("s", engine.Subflow{Flow: engine.NewFlow("i").Step("n@2", fails)}),
+		"needs Over and As, or Items, and Pick and Into": engine.NewFlow("f").Map("m", engine.Map{Flow: log}),
 	} {
 		if err := f.Check(); !errors.Is(err, engine.ErrFlow) || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: %v", want, err)
