@@ -82,7 +82,13 @@ func (p parallel) Run(ctx context.Context, state State) (State, error) {
 	if err := worstOf(errs); err != nil {
 		return nil, n.failedWithin(err)
 	}
-	return Merge(State{}, p.g.reducers, updates...), nil
+	merged, update := Merge(state, p.g.reducers, updates...), State{}
+	for _, u := range updates {
+		for key := range u {
+			update[key] = merged[key]
+		}
+	}
+	return grownOnly(ctx, state, update), nil
 }
 
 // branch is what one branch writes; of lists that append only what is new.

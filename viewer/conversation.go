@@ -122,7 +122,7 @@ func ofLoop(node string, t engine.Topology, known bool) bool {
 	if !known {
 		return node == "tools" || strings.HasSuffix(node, ":tools")
 	}
-	return slices.Contains(t.Nodes, engine.TopologyNode{ID: node, Type: "tools"})
+	return slices.ContainsFunc(t.Nodes, func(n engine.TopologyNode) bool { return n.ID == node && n.Type == "tools" })
 }
 
 // callsAt is the call log as it was when the checkpoint was saved, with what is

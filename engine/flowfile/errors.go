@@ -39,16 +39,23 @@ func (e *Error) Error() string {
 
 // reader reads parts of a document and collects what is wrong with them.
 type reader struct {
-	file string
-	node string // the step being read
-	errs *[]Error
+	file   string
+	within string // what stands before the names of steps: "", or "STEP/" inside of one
+	node   string // the step being read
+	errs   *[]Error
 }
 
 func newReader(file string) reader { return reader{file: file, errs: new([]Error)} }
 
 // at returns a reader whose errors name a step.
 func (r reader) at(node string) reader {
-	r.node = node
+	r.node = r.within + node
+	return r
+}
+
+// inside returns a reader for what stands inside the step being read.
+func (r reader) inside() reader {
+	r.within = r.node + "/"
 	return r
 }
 

@@ -19,7 +19,6 @@ var (
 	classifierKeys    = keys{known: []string{"model", "accepts"}}
 	interruptLoopKeys = keys{known: []string{"key", "prompt", "choices", "strategy", "body", "done"}}
 	loopKeys          = keys{known: []string{"key", "until", "max_rounds", "body"}}
-	innerKeys         = keys{known: []string{"type", "config"}}
 	llmKeys           = keys{known: []string{"model", "system", "prompt", "messages", "into"}}
 	conversationKeys  = keys{known: []string{"messages", "transient"}}
 )
@@ -108,7 +107,7 @@ func (d *document) interruptLoop(r reader, s *step, cfg *item) {
 		return
 	}
 	i := r.question(cfg, what)
-	l := engine.InterruptLoop{ID: s.id, Key: i.Key, Prompt: i.Prompt, Choices: i.Choices, Body: d.inner(r, cfg.get("body"), "body"), Done: d.inner(r, cfg.get("done"), "done")}
+	l := engine.InterruptLoop{ID: s.id, Key: i.Key, Prompt: i.Prompt, Choices: i.Choices, Body: d.body(r, cfg.get("body"), "body"), Done: d.body(r, cfg.get("done"), "done")}
 	if it := cfg.get("strategy"); it == nil {
 		r.missing(cfg, "strategy", what)
 	} else {
@@ -131,27 +130,6 @@ func nth(name string, n int) string {
 	return fmt.Sprintf("%s%d", name, n)
 }
 
-// inner reads the steps inside a step, which have no ids of their own.
-func (d *document) inner(r reader, it *item, what string) []engine.Node {
-	var nodes []engine.Node
-	for _, e := range r.items(it, what) {
-		if e.kind != isMapping {
-			r.wrong(e, "each of "+what, isMapping)
-			continue
-		}
-		r.mapping(e, "a step of "+what, innerKeys)
-		kind := e.get("type")
-		if kind != nil && slices.Contains([]string{"tool_loop", "interrupt_loop", "loop"}, kind.text) || kind != nil && kind.text == "interrupt" && config(e).get("strategy") != nil {
-			r.fail(kind, "a step of type %q with steps of its own cannot stand inside another one: make it a step, and lead an edge to it", kind.text)
-			continue
-		}
-		if n := d.readNode(r, e); n != nil {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes
-}
-
 // loop adds a loop whose body runs at least once and at most max_rounds times:
 // ID, which starts the count, ID:body, …, and ID:again, which counts.
 func (d *document) loop(r reader, s *step, cfg *item) {
@@ -165,7 +143,7 @@ func (d *document) loop(r reader, s *step, cfg *item) {
 	if most == 0 {
 		most = defaultMaxRounds
 	}
-	body := d.inner(r, cfg.get("body"), "body")
+	body := d.body(r, cfg.get("body"), "body")
 	if len(body) == 0 && len(*r.errs) == before {
 		r.fail(cfg, "%s needs a %q of at least one step", what, "body")
 	}

@@ -12,12 +12,12 @@ var (
 	callKeys      = keys{known: []string{"tool", "args", "into"}}
 	interruptKeys = keys{known: []string{"key", "prompt", "choices", "strategy"}}
 
-	stepTypes = []string{"call", "transform", "interrupt", "tool_loop", "llm", "interrupt_loop", "loop"}
+	stepTypes = []string{"call", "transform", "interrupt", "tool_loop", "llm", "interrupt_loop", "loop", "subflow", "parallel", "map"}
 
 	// laterTypes are step types of the dialect that this version does not run.
 	laterTypes = []string{
 		"agent", "agent_step", "append_assistant", "branch", "calculator", "command", "context_builder", "fallback",
-		"gate", "llm_chat", "map", "parallel", "react_agent", "route", "subflow", "supervise",
+		"gate", "llm_chat", "react_agent", "route", "supervise",
 		"supervisor", "team", "tool_call", "tool_exec", "validate",
 	}
 )
@@ -74,6 +74,11 @@ func (d *document) readStep(it *item) {
 	id := d.required(it, "id", "a step")
 	d.lostStep = d.lostStep || id == ""
 	r.name(it.get("id"), "id")
+	d.addStep(r, it, id)
+}
+
+// addStep adds a step under an id, which is "" when it could not be read.
+func (d *document) addStep(r reader, it *item, id string) *step {
 	s := &step{id: id, at: it, exit: id}
 	if id != "" {
 		if first := d.step(id); first != nil {
@@ -83,12 +88,13 @@ func (d *document) readStep(it *item) {
 		}
 	}
 	if kind := it.get("type"); kind != nil && kind.kind == isText && d.severalNodes(r, s, kind.text, config(it)) {
-		return
+		return s
 	}
 	node := d.readNode(r, it)
 	if id != "" && node != nil {
 		d.flow.Node(id, node)
 	}
+	return s
 }
 
 // severalNodes adds a step that stands for more than one node.
@@ -118,6 +124,12 @@ func (d *document) readNode(r reader, it *item) engine.Node {
 		return r.interrupt(cfg)
 	case kind == "llm":
 		return d.llm(r, cfg)
+	case kind == "subflow":
+		return d.subflow(r, cfg)
+	case kind == "parallel":
+		return d.parallel(r, cfg)
+	case kind == "map":
+		return d.mapped(r, cfg)
 	case kind == "transform":
 		if t := r.transform(cfg, d.reducers); t != nil {
 			return t

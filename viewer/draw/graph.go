@@ -59,6 +59,9 @@ func topology(t engine.Topology, inner map[string]engine.Topology) Graph {
 			p := topology(part, inner)
 			p.Title = ""
 			node.Parts = []Graph{p}
+			if len(n.Branches) > 0 {
+				node.Parts = branches(p, n.Branches)
+			}
 		}
 		g.Nodes = append(g.Nodes, node)
 	}
@@ -72,6 +75,35 @@ func topology(t engine.Topology, inner map[string]engine.Topology) Graph {
 		}
 	}
 	return g
+}
+
+// branches parts a drawing by where its branches start.
+func branches(g Graph, starts []string) []Graph {
+	parts := make([]Graph, len(starts))
+	of := map[string]int{}
+	for i, id := range starts {
+		parts[i] = Graph{Title: fmt.Sprintf("branch %d", i+1), Entry: id}
+		of[id] = i
+		for todo := []string{id}; len(todo) > 0; todo = todo[1:] {
+			for _, e := range g.Edges {
+				if _, known := of[e.To]; e.From == todo[0] && !known {
+					of[e.To] = i
+					todo = append(todo, e.To)
+				}
+			}
+		}
+	}
+	for _, n := range g.Nodes {
+		if i, ok := of[n.ID]; ok {
+			parts[i].Nodes = append(parts[i].Nodes, n)
+		}
+	}
+	for _, e := range g.Edges {
+		if i, ok := of[e.From]; ok {
+			parts[i].Edges = append(parts[i].Edges, e)
+		}
+	}
+	return parts
 }
 
 // Workflow is the drawing of a workflow of teff.

@@ -53,6 +53,6 @@ func Marked(file string) bool {
 
 // ownTypes are node types that flow files of our own do not have.
 var ownTypes = []string{
-	"append_assistant", "command", "context_builder", "fallback", "gate", "llm_chat", "map", "parallel", "react_agent", "subflow",
+	"append_assistant", "command", "context_builder", "fallback", "gate", "llm_chat", "react_agent",
 	"supervisor", "tool_call", "tool_exec", "validate",
 }
