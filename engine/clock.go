@@ -4,7 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"time"
+
+	"github.com/flowtui/flowtui/engine/tool"
 )
 
 // Clock tells the time. Inject one to make runs repeatable.
@@ -35,6 +38,28 @@ func Now(ctx context.Context) time.Time {
 		return n.s.r.clock.now()
 	}
 	return Clock(nil).now()
+}
+
+// NowOnce is Now, but inside a [Subflow], [Map] or [Parallel] it is kept in the
+// call log: what runs there again after a pause or a crash meets the same time,
+// so that a question that says it is the same question.
+func NowOnce(ctx context.Context) (time.Time, error) {
+	n, err := nodeRun(ctx)
+	if err != nil || n.parent == nil {
+		return Now(ctx), nil
+	}
+	clock := tool.Tool{Name: "now", Idempotent: true, Run: func(context.Context, tool.Input) (any, error) { return n.s.r.clock.now(), nil }}
+	p, err := n.numbered(clock, 0, json.RawMessage("{}"))
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer n.underway.Done()
+	raw, err := n.attempt(ctx, p)
+	if err != nil {
+		return time.Time{}, err
+	}
+	var t time.Time
+	return t, json.Unmarshal(raw, &t)
 }
 
 func micros(t time.Time) int64 {

@@ -124,16 +124,6 @@ func lastReply(s State, key string) (reply string, own bool, err error) {
 // talks reports whether a node's failure ends its turn only.
 func (g *graph) talks(node string) bool { return g.talk != nil && node != turnNode }
 
-// failure is the state's error after a node that failed. That it ended its turn
-// tells it from one that an edge took.
-func (g *graph) failure(n NodeRun) map[string]any {
-	m := map[string]any{"node": n.Node, "message": n.Error}
-	if g.talks(n.Node) && len(g.exits[n.Node].onError) == 0 {
-		m[endedTurn] = true
-	}
-	return m
-}
-
 // turnEdges show the way back to the next message from where a turn surely ends.
 func (g *graph) turnEdges() (edges []TopologyEdge) {
 	for _, n := range g.nodes {

@@ -52,6 +52,7 @@ type Flow struct {
 	reducers map[string]Reducer
 	routing  Routing
 	initial  State
+	errorKey string     // gets the error that an error edge takes, "": none
 	typed    *stateType // nil: any JSON object
 	maxSteps int64
 	after    []string // what the builder's next step follows
@@ -72,6 +73,7 @@ type edge struct {
 	cond    *Condition
 	onError bool
 	inner   bool // stays within a tool loop: when it matches, it is the only one that does
+	jump    bool // as inner, and decided on the state that the node saw
 }
 
 // DefaultMaxSupersteps bounds a run of a flow that never ends.
@@ -79,7 +81,7 @@ const DefaultMaxSupersteps = 10_000
 
 // NewFlow starts a flow. The first node is the entry unless Entry says otherwise.
 func NewFlow(name string) *Flow {
-	return &Flow{name: name, kind: KindFlow, reducers: map[string]Reducer{}, routing: RouteAll, maxSteps: DefaultMaxSupersteps}
+	return &Flow{name: name, kind: KindFlow, reducers: map[string]Reducer{}, errorKey: errorKey, routing: RouteAll, maxSteps: DefaultMaxSupersteps}
 }
 
 // Name returns the flow's name.
@@ -115,9 +117,29 @@ func (f *Flow) When(from string, c Condition, to ...string) *Flow {
 }
 
 // OnError goes from a node to others when the node fails. The error's text is
-// put into the state under "error" as {"node", "message"}.
+// put into the state under "error" as {"node", "message"}, see [Flow.ErrorKey].
 func (f *Flow) OnError(from string, to ...string) *Flow {
 	f.edges = append(f.edges, edge{from: from, to: to, onError: true})
+	return f
+}
+
+// Goto goes from a node to others, or with none to the end, as the node itself
+// decides: the condition is tested on the state that the node saw, not on what it
+// made of it. Such an edge is tried before those that are no Goto, and when it
+// matches it is the only one that is followed.
+func (f *Flow) Goto(from string, c Condition, to ...string) *Flow {
+	if c.Test == nil || c.Text == "" {
+		f.fail("edge from %q has an empty condition", from)
+	}
+	f.edges = append(f.edges, edge{from: from, to: to, cond: &c, jump: true})
+	return f
+}
+
+// ErrorKey sets the key of the state that gets {node, message} of an error that
+// an error edge takes; without it the key is "error". "" keeps it in the run's
+// steps only.
+func (f *Flow) ErrorKey(key string) *Flow {
+	f.errorKey = key
 	return f
 }
 

@@ -36,6 +36,7 @@ type TopologyEdge struct {
 	Condition string   `json:"condition,omitempty"`
 	OnError   bool     `json:"on_error,omitempty"`
 	Inner     bool     `json:"inner,omitempty"` // within a tool loop: followed alone when it matches
+	Goto      bool     `json:"goto,omitempty"`  // decided by its node: followed alone when it matches; without an end it leads to the end
 }
 
 // graph is a checked flow.
@@ -85,7 +86,7 @@ func (f *Flow) compile() (*graph, error) {
 	}
 	for _, e := range f.edges {
 		known("edge start", e.from)
-		if len(e.to) == 0 {
+		if len(e.to) == 0 && !e.jump {
 			add("an edge from %q goes nowhere", e.from)
 		}
 		for _, to := range e.to {
@@ -94,7 +95,7 @@ func (f *Flow) compile() (*graph, error) {
 	}
 	for _, id := range f.ends {
 		known("end", id)
-		if slices.ContainsFunc(f.edges, func(e edge) bool { return e.from == id && !e.onError && !e.inner }) {
+		if slices.ContainsFunc(f.edges, func(e edge) bool { return e.from == id && !e.onError && !e.inner && !e.jump }) {
 			add("%q is an end, but an edge goes on from it", id)
 		}
 	}
@@ -131,7 +132,7 @@ func (g *graph) shape() Topology {
 	}
 	for _, n := range g.nodes {
 		tn := TopologyNode{ID: n.id, Type: n.node.Type()}
-		if c, ok := n.node.(Call); ok {
+		if c, ok := unwrapped(n.node).(Call); ok {
 			tn.Tool = c.Tool
 		}
 		if c, ok := n.node.(container); ok {
@@ -143,7 +144,7 @@ func (g *graph) shape() Topology {
 		t.Nodes = append(t.Nodes, tn)
 	}
 	for _, e := range g.edges {
-		te := TopologyEdge{From: e.from, To: e.to, OnError: e.onError, Inner: e.inner}
+		te := TopologyEdge{From: e.from, To: e.to, OnError: e.onError, Inner: e.inner, Goto: e.jump}
 		if e.cond != nil {
 			te.Condition = e.cond.Text
 		}
@@ -153,16 +154,17 @@ func (g *graph) shape() Topology {
 	return t
 }
 
-// next returns the frontier after the given nodes, in the nodes' order.
-// Failed nodes follow their error edges, the others their plain ones.
-func (g *graph) next(s State, frontier []string, failed map[string]bool) (out []string, err error) {
+// next returns the frontier after the given nodes, in the nodes' order: saw is
+// the state that they ran on, s what they made of it. Failed nodes follow their
+// error edges, the others their plain ones.
+func (g *graph) next(saw, s State, frontier []string, failed map[string]bool) (out []string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("a condition panicked: %v", r)
 		}
 	}()
 	for _, id := range frontier {
-		to, err := g.successors(s, id, failed[id])
+		to, err := g.successors(saw, s, id, failed[id])
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +173,7 @@ func (g *graph) next(s State, frontier []string, failed map[string]bool) (out []
 	return g.sorted(out), nil
 }
 
-func (g *graph) successors(s State, id string, failed bool) ([]string, error) {
+func (g *graph) successors(saw, s State, id string, failed bool) ([]string, error) {
 	var out []string
 	edges := g.exits[id].plain
 	if failed {
@@ -179,7 +181,11 @@ func (g *graph) successors(s State, id string, failed bool) ([]string, error) {
 	}
 	for _, e := range edges {
 		if e.cond != nil {
-			ok, err := e.cond.Test(s)
+			on := s
+			if e.jump {
+				on = saw
+			}
+			ok, err := e.cond.Test(on)
 			if err != nil {
 				return nil, fmt.Errorf("condition %q after %q: %w", e.cond.Text, id, err)
 			}
@@ -188,7 +194,7 @@ func (g *graph) successors(s State, id string, failed bool) ([]string, error) {
 			}
 		}
 		out = append(out, e.to...)
-		if g.routing == RouteFirst || e.inner {
+		if g.routing == RouteFirst || e.inner || e.jump {
 			break
 		}
 	}
@@ -198,14 +204,15 @@ func (g *graph) successors(s State, id string, failed bool) ([]string, error) {
 // exits are the edges of one node in the order in which they are tried.
 type exits struct{ plain, onError []edge }
 
-// exitsOf sorts a flow's edges by the node that they leave, inner ones first.
+// exitsOf sorts a flow's edges by the node that they leave, those first that are
+// followed alone.
 func exitsOf(edges []edge) map[string]exits {
 	out := map[string]exits{}
-	for _, inner := range []bool{true, false} {
+	for _, alone := range []bool{true, false} {
 		for _, e := range edges {
 			x := out[e.from]
 			switch {
-			case e.inner != inner:
+			case (e.inner || e.jump) != alone:
 				continue
 			case e.onError:
 				x.onError = append(x.onError, e)
@@ -224,4 +231,16 @@ func (g *graph) hasErrorEdge(id string) bool { return g.talks(id) || len(g.exits
 func (g *graph) sorted(ids []string) []string {
 	slices.SortFunc(ids, func(a, b string) int { return g.rank[a] - g.rank[b] })
 	return slices.Compact(ids)
+}
+
+// failure is what an error edge keeps of its node's error in the state.
+func (g *graph) failure(node, message string) State {
+	if g.errorKey == "" {
+		return State{}
+	}
+	m := map[string]any{"node": node, "message": message}
+	if g.talks(node) && len(g.exits[node].onError) == 0 {
+		m[endedTurn] = true
+	}
+	return State{g.errorKey: m}
 }

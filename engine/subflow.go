@@ -338,7 +338,7 @@ func (n *nodeState) runWithin(ctx context.Context, g *graph, start string, state
 				continue
 			}
 			failed[frontier[i]] = true
-			updates[i] = State{errorKey: map[string]any{"node": frontier[i], "message": validText(err.Error())}}
+			updates[i] = g.failure(frontier[i], validText(err.Error()))
 		}
 		if err := worstOf(ended); err != nil {
 			return nil, nil, err
@@ -351,8 +351,9 @@ func (n *nodeState) runWithin(ctx context.Context, g *graph, start string, state
 				written[key] = true
 			}
 		}
+		saw := state
 		state = Merge(state, g.reducers, updates...)
-		next, err := g.next(state, frontier, failed)
+		next, err := g.next(saw, state, frontier, failed)
 		if err != nil {
 			return nil, nil, err
 		}

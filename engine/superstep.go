@@ -230,12 +230,12 @@ func (s *session) finished(outcomes []outcome) saveRequest {
 	for i, o := range outcomes {
 		if o.err != nil {
 			failed[o.run.Node] = true
-			o.update = State{errorKey: s.g.failure(o.run)}
+			o.update = s.g.failure(o.run.Node, o.run.Error)
 		}
 		updates[i] = o.update
 	}
 	state := merge(s.state, s.g.reducers, updates)
-	next, err := s.g.next(state, s.frontier, failed)
+	next, err := s.g.next(s.state, state, s.frontier, failed)
 	ended, next, err := s.endTurn(next, err)
 	maps.Copy(state, ended)
 	s.text.forget(append(updates, ended)) // everything that is another value now

@@ -67,8 +67,14 @@ func topology(t engine.Topology, inner map[string]engine.Topology) Graph {
 	}
 	for _, e := range t.Edges {
 		kind := Plain
-		if e.OnError {
+		switch {
+		case e.OnError:
 			kind = Error
+		case e.Goto:
+			kind = Goto
+		}
+		if len(e.To) == 0 {
+			g.Edges = append(g.Edges, Edge{e.From, "STOP", e.Condition, kind})
 		}
 		for _, to := range e.To {
 			g.Edges = append(g.Edges, Edge{e.From, to, e.Condition, kind})

@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Retry says how often a node is tried. Only what is safe to repeat is: a node
+// that has called a tool which is not idempotent, or has asked a person, fails
+// with its first error, whatever that call came to.
+type Retry struct {
+	Attempts int              // in all; below 2 is one
+	Delay    time.Duration    // before the second attempt
+	Backoff  float64          // each further wait is longer by this factor; 0 is 1
+	Timeout  time.Duration    // of one attempt; 0: none
+	On       func(error) bool // which errors are tried again; nil: all
+}
+
+// Wrap is the node with its retries. It is an error for a node that runs others:
+// those are to be tried again by themselves.
+func (r Retry) Wrap(n Node) (Node, error) {
+	switch n := n.(type) {
+	case container, loopModel, loopTools, Interrupt, turn:
+		return nil, fmt.Errorf("a node of type %q cannot be tried again", n.(Node).Type())
+	}
+	if r.Backoff == 0 {
+		r.Backoff = 1
+	}
+	return retried{n, r}, nil
+}
+
+// retried is a node that is tried again.
+type retried struct {
+	Node
+	r Retry
+}
+
+// unwrapped is the node itself.
+func unwrapped(n Node) Node {
+	if r, ok := n.(retried); ok {
+		return r.Node
+	}
+	return n
+}
+
+// Run tries the node. The calls of each attempt are calls of their own.
+func (t retried) Run(ctx context.Context, s State) (State, error) {
+	n, err := nodeRun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for failed := 1; ; failed++ {
+		update, err := t.once(ctx, s)
+		if err == nil || failed >= t.r.Attempts || !n.repeatable(ctx) || t.r.On != nil && !t.r.On(err) {
+			return update, err
+		}
+		if werr := wait(ctx, t.r.wait(failed)); werr != nil {
+			return nil, errors.Join(err, werr)
+		}
+	}
+}
+
+func (t retried) once(ctx context.Context, s State) (State, error) {
+	if t.r.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, t.r.Timeout, fmt.Errorf("no end within %s", t.r.Timeout))
+		defer cancel()
+	}
+	return t.Node.Run(ctx, s.Clone())
+}
+
+// repeatable reports whether the node may run again in this superstep: nobody
+// waits or was asked, no call that is not idempotent was made, and this worker
+// may go on.
+func (n *nodeState) repeatable(ctx context.Context) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return !n.waits && n.asks == 0 && !n.acted && ctx.Err() == nil && n.s.stopped() == nil
+}
+
+// wait is how long to wait after so many failures.
+func (r Retry) wait(failed int) time.Duration {
+	w := float64(r.Delay) * math.Pow(r.Backoff, float64(failed-1))
+	if w >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(max(0, w))
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
