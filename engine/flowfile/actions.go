@@ -10,15 +10,16 @@ import (
 	"strings"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/teff/py"
 )
 
 type action func(*transform, context.Context, engine.State) (any, error)
 
 var actions = map[string]action{
-	"uppercase":   onString(func(s string) any { return upper(s) }),
-	"lowercase":   onString(func(s string) any { return lower(s) }),
-	"count_lines": onString(func(s string) any { return fmt.Sprint(len(splitLines(s))) }),
-	"trim":        onSource(func(v any) (any, error) { return strip(str(v)), nil }),
+	"uppercase":   onString(func(s string) any { return py.Upper(s) }),
+	"lowercase":   onString(func(s string) any { return py.Lower(s) }),
+	"count_lines": onString(func(s string) any { return fmt.Sprint(len(py.SplitLines(s))) }),
+	"trim":        onSource(func(v any) (any, error) { return py.Strip(str(v)), nil }),
 	"value":       onSource(func(v any) (any, error) { return str(v), nil }),
 	"to_int":      onSource(toInt),
 	"to_float":    onSource(toFloatText),
@@ -175,11 +176,12 @@ func truth(b bool) string {
 
 func (t *transform) split(_ context.Context, s engine.State) (any, error) {
 	text := str(t.in(s))
-	var parts []string
-	if t.spaces {
-		parts = strings.FieldsFunc(text, isSpace)
-	} else {
-		parts = strings.Split(text, t.sep)
+	parts := py.Fields(text)
+	if !t.spaces {
+		var err error
+		if parts, err = py.Split(text, t.sep); err != nil {
+			return nil, err
+		}
 	}
 	list := make([]any, len(parts))
 	for i, p := range parts {
@@ -190,7 +192,7 @@ func (t *transform) split(_ context.Context, s engine.State) (any, error) {
 
 func (t *transform) join(_ context.Context, s engine.State) (any, error) {
 	v := t.in(s)
-	if !truthy(v) {
+	if !py.Truth(toPython(v)) {
 		return "", nil
 	}
 	list, err := elements(v)
@@ -204,26 +206,8 @@ func (t *transform) join(_ context.Context, s engine.State) (any, error) {
 	return strings.Join(texts, t.sep), nil
 }
 
-// truthy is Python's bool().
-func truthy(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return false
-	case bool:
-		return v
-	case string:
-		return v != ""
-	case []any:
-		return len(v) > 0
-	case map[string]any:
-		return len(v) > 0
-	}
-	f, ok, err := toFloat(v)
-	return err != nil || !ok || f != 0
-}
-
 func (t *transform) replace(_ context.Context, s engine.State) (any, error) {
-	return strings.ReplaceAll(str(t.in(s)), t.old, t.new), nil
+	return py.Replace(str(t.in(s)), t.old, t.new), nil
 }
 
 func (t *transform) coalesce(_ context.Context, s engine.State) (any, error) {
@@ -271,7 +255,7 @@ func toInt(v any) (any, error) {
 	case err != nil:
 		return nil, err
 	case math.IsInf(f, 0) || math.IsNaN(f):
-		return nil, fmt.Errorf("%s is not an integer", floatText(f))
+		return nil, fmt.Errorf("%s is not an integer", py.Str(f))
 	}
 	n, _ := big.NewFloat(f).Int(nil)
 	return n.String(), nil
@@ -282,7 +266,7 @@ func toFloatText(v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return floatText(f), nil
+	return py.Str(f), nil
 }
 
 func number64(v any) (float64, error) {

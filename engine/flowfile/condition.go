@@ -1,14 +1,13 @@
 package flowfile
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/teff/py"
 )
 
 // operators in the order in which they are looked for, anywhere in the text.
@@ -23,7 +22,7 @@ type condition struct {
 func parseCondition(text string) (condition, bool) {
 	for _, op := range operators {
 		if key, value, ok := strings.Cut(text, op); ok {
-			return condition{strip(key), op, strip(value)}, true
+			return condition{py.Strip(key), op, py.Strip(value)}, true
 		}
 	}
 	return condition{}, false
@@ -53,17 +52,17 @@ func (c condition) lists(v any) bool {
 
 // norm makes texts equal that people mean to be: "Yes!" and "yes".
 func norm(s string) string {
-	return strings.TrimRight(lower(strip(s)), ".,!?;:")
+	return strings.TrimRight(py.Lower(py.Strip(s)), ".,!?;:")
 }
 
 // compare is false when one side is not a number.
 func (c condition) compare(v any) (bool, error) {
-	x, ok, err := toFloat(v)
-	if err != nil {
-		return false, fmt.Errorf("condition on %q: %w", c.key, err)
+	x, err := py.Float(toPython(v))
+	if e := (*py.Error)(nil); errors.As(err, &e) && e.Type == "OverflowError" {
+		return false, fmt.Errorf("condition on %q: the integer is too large to compare", c.key)
 	}
-	y, ok2 := parseFloat(c.value)
-	if !ok || !ok2 {
+	y, ok := parseFloat(c.value)
+	if err != nil || !ok {
 		return false, nil
 	}
 	switch c.op {
@@ -75,27 +74,4 @@ func (c condition) compare(v any) (bool, error) {
 		return x > y, nil
 	}
 	return x < y, nil
-}
-
-// toFloat is Python's float() of a value; false when it is not a number.
-func toFloat(v any) (float64, bool, error) {
-	switch v := v.(type) {
-	case bool:
-		if v {
-			return 1, true, nil
-		}
-		return 0, true, nil
-	case float64:
-		return v, true, nil
-	case json.Number:
-		f, _ := strconv.ParseFloat(string(v), 64)
-		if isInteger(v) && math.IsInf(f, 0) {
-			return 0, false, fmt.Errorf("the integer of %d digits is too large to compare", len(v))
-		}
-		return f, true, nil
-	case string:
-		f, ok := parseFloat(v)
-		return f, ok, nil
-	}
-	return 0, false, nil
 }

@@ -7,5 +7,5 @@
 // testdata holds what the original answers. The format is described for users
 // in docs/flow-files.md.
 //
-// It may import engine and engine/tool. It knows nothing of stores or screens.
+// It may import engine, engine/model, engine/teff and engine/tool. It knows nothing of stores or screens.
 package flowfile

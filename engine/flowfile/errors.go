@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/flowtui/flowtui/engine/teff/py"
 )
 
 const (
@@ -79,7 +81,7 @@ func plain(message string) string {
 		if unicode.IsPrint(c) {
 			b.WriteRune(c)
 		} else {
-			b.WriteString(escape(c))
+			b.WriteString(strings.Trim(py.Repr(string(c)), "'"))
 		}
 	}
 	return b.String()

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/teff/py"
 )
 
 // template is a text with placeholders, as Python's str.format_map fills them
@@ -233,7 +234,7 @@ func (p part) fill(s engine.State) (string, error) {
 	}
 	switch p.conversion {
 	case 'r':
-		text = quote(text)
+		text = py.Repr(text)
 	case 'a':
 		text = ascii(text)
 	}

@@ -17,7 +17,7 @@ var mayImport = map[string][]string{
 	"engine/tool/...":      {},
 	"engine/model":         {}, // so that only who opens an endpoint links its client
 	"engine/model/...":     {"engine/model/..."},
-	"engine/flowfile/...":  {"engine", "engine/model", "engine/tool"},
+	"engine/flowfile/...":  {"engine", "engine/model", "engine/teff/...", "engine/tool"},
 	"engine/...":           {"engine/...", "stores", "internal/pyjson"},
 	"viewer/...":           {"viewer/...", "engine/...", "stores"},
 	"keymap/...":           {},
