@@ -139,7 +139,7 @@ func (g *graph) shape() Topology {
 			tn.Flow = c.inner().digest
 		}
 		if p, ok := n.node.(parallel); ok {
-			tn.Branches = p.branches
+			tn.Branches = p.Branches
 		}
 		t.Nodes = append(t.Nodes, tn)
 	}

@@ -15,6 +15,9 @@ import (
 type Parallel struct {
 	Flow     *Flow    // has the nodes of all branches
 	Branches []string // the node of it that each branch starts with
+	// Result makes, instead of the reducers, the update of the state from those
+	// that the branches ended with.
+	Result func(saw State, ends []State) (State, error)
 }
 
 // Parallel adds branches as the next step.
@@ -38,7 +41,8 @@ func (p Parallel) Node() (Node, error) {
 			of[id] = i + 1
 		}
 	}
-	return parallel{slices.Clone(p.Branches), g}, nil
+	p.Branches = slices.Clone(p.Branches)
+	return parallel{p, g}, nil
 }
 
 // reachable are the nodes that a run may come to from one of them.
@@ -58,8 +62,8 @@ func (g *graph) reachable(start string) []string {
 }
 
 type parallel struct {
-	branches []string
-	g        *graph
+	Parallel
+	g *graph
 }
 
 func (p parallel) inner() *graph { return p.g }
@@ -73,14 +77,18 @@ func (p parallel) Run(ctx context.Context, state State) (State, error) {
 	if err != nil {
 		return nil, err
 	}
-	updates, errs := make([]State, len(p.branches)), make([]error, len(p.branches))
+	size := len(p.Branches)
+	ends, updates, errs := make([]State, size), make([]State, size), make([]error, size)
 	var wg sync.WaitGroup
-	for i, start := range p.branches {
-		wg.Go(func() { updates[i], errs[i] = p.branch(ctx, n, start, state) })
+	for i, start := range p.Branches {
+		wg.Go(func() { ends[i], updates[i], errs[i] = p.branch(ctx, n, start, state) })
 	}
 	wg.Wait()
 	if err := worstOf(errs); err != nil {
 		return nil, n.failedWithin(err)
+	}
+	if p.Result != nil {
+		return p.Result(state, ends)
 	}
 	merged, update := Merge(state, p.g.reducers, updates...), State{}
 	for _, u := range updates {
@@ -91,15 +99,16 @@ func (p parallel) Run(ctx context.Context, state State) (State, error) {
 	return grownOnly(ctx, state, update), nil
 }
 
-// branch is what one branch writes; of lists that append only what is new.
-func (p parallel) branch(ctx context.Context, n *nodeState, start string, state State) (State, error) {
+// branch is how one branch ends, and what it writes: of lists that append only
+// what is new.
+func (p parallel) branch(ctx context.Context, n *nodeState, start string, state State) (end, update State, err error) {
 	out, written, err := n.runWithin(ctx, p.g, start, state)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	update := State{}
+	update = State{}
 	for key := range written {
 		update[key] = out[key]
 	}
-	return grownBy(p.g.reducers, state, update), nil
+	return out, grownBy(p.g.reducers, state, update), nil
 }

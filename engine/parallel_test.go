@@ -107,3 +107,30 @@ func TestMapItems(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What a container makes of its results can be said in Go.
+func TestContainersWithAResult(t *testing.T) {
+	inner := engine.NewFlow("inner").Node("a", appends("a")).Node("b", appends("b"))
+	f := engine.NewFlow("f").
+		Subflow("s", engine.Subflow{Flow: inner, Kind: "round", Result: func(saw, end engine.State) (engine.State, error) {
+			return engine.State{"s": []any{saw["x"], end["last"]}}, nil
+		}}).
+		Map("m", engine.Map{Flow: inner, Over: "items", As: "item", Pick: "item", Result: func(saw engine.State, results []any) (engine.State, error) {
+			return engine.State{"m": append(results, saw["x"])}, nil
+		}}).
+		Parallel("p", engine.Parallel{Flow: inner, Branches: []string{"a", "b"}, Result: func(saw engine.State, ends []engine.State) (engine.State, error) {
+			return engine.State{"p": []any{saw["x"], ends[0]["last"], ends[1]["last"]}}, nil
+		}})
+	res, err := runner(t, newStore(), nil).Run(ctx, f, engine.Start{State: engine.State{"x": "old", "items": []any{"i"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := engine.State{"x": "old", "items": []any{"i"}, "s": []any{"old", "a"}, "m": []any{"i", "old"}, "p": []any{"old", "a", "b"}}
+	if diff := cmp.Diff(want, res.State); diff != "" {
+		t.Error(diff)
+	}
+	outer, _, err := f.Topologies()
+	if err != nil || outer.Nodes[0].Type != "round" {
+		t.Errorf("%+v, %v", outer, err)
+	}
+}

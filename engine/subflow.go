@@ -1,10 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -23,27 +23,14 @@ type Subflow struct {
 	// Out maps keys of the inner state to keys of the state. nil: each key that
 	// changed; of a key with the reducer [Append], what it grew by.
 	Out map[string]string
-}
-
-// Map runs a flow once for each item of a list, on a copy of the state. The
-// items run concurrently, and each may wait for a person while the others go on.
-type Map struct {
-	Over string // key of the list
-	As   string // key of the item in the inner state
-	// Items are, instead of Over and As, the keys that each item puts over the
-	// state. It runs again when the map does, so it must be deterministic.
-	Items func(State) ([]State, error)
-	Flow  *Flow
-	Pick  string // key of the inner state that is the item's result
-	Into  string // key of the state that gets the results, in the order of the list
-	Limit int    // how many items run at a time; 0 is all
+	// Result makes, instead of Out, the update of the state that the subflow was
+	// entered with from the one that it ended with.
+	Result func(saw, end State) (State, error)
+	Kind   string // of the node in the graph; "" is subflow
 }
 
 // Subflow adds a subflow as the next step.
 func (f *Flow) Subflow(id string, s Subflow) *Flow { return f.containing(id, s.Node) }
-
-// Map adds a map as the next step.
-func (f *Flow) Map(id string, m Map) *Flow { return f.containing(id, m.Node) }
 
 // containing adds a node that runs a flow as the next step.
 func (f *Flow) containing(id string, make func() (Node, error)) *Flow {
@@ -60,15 +47,6 @@ func (f *Flow) containing(id string, make func() (Node, error)) *Flow {
 func (s Subflow) Node() (Node, error) {
 	g, err := contained(s.Flow)
 	return subflow{s, g}, err
-}
-
-// Node is the map as a node, for [Flow.Node] and the bodies of loops.
-func (m Map) Node() (Node, error) {
-	if m.Items == nil && (m.Over == "" || m.As == "") || m.Pick == "" || m.Into == "" {
-		return nil, errors.New("a map needs Over and As, or Items, and Pick and Into")
-	}
-	g, err := contained(m.Flow)
-	return mapNode{m, g}, err
 }
 
 // contained compiles the flow of a container.
@@ -147,8 +125,8 @@ type subflow struct {
 
 func (s subflow) inner() *graph { return s.g }
 
-// Type is "subflow".
-func (subflow) Type() string { return "subflow" }
+// Type is "subflow", or what the subflow says.
+func (s subflow) Type() string { return cmp.Or(s.Kind, "subflow") }
 
 // Run runs the inner flow to its end, or pauses.
 func (s subflow) Run(ctx context.Context, state State) (State, error) {
@@ -168,7 +146,10 @@ func (s subflow) Run(ctx context.Context, state State) (State, error) {
 	if err != nil {
 		return nil, n.failedWithin(err)
 	}
-	if s.Out != nil {
+	switch {
+	case s.Result != nil:
+		return s.Result(state, out)
+	case s.Out != nil:
 		return grownOnly(ctx, state, renamed(out, s.Out)), nil
 	}
 	update := State{}
@@ -203,74 +184,6 @@ func renamed(s State, names map[string]string) State {
 		out[to] = cloneValue(s[from])
 	}
 	return out
-}
-
-type mapNode struct {
-	Map
-	g *graph
-}
-
-func (m mapNode) inner() *graph { return m.g }
-
-// Type is "map".
-func (mapNode) Type() string { return "map" }
-
-// Run runs the flow for each item.
-func (m mapNode) Run(ctx context.Context, state State) (State, error) {
-	n, err := nodeRun(ctx)
-	if err != nil {
-		return nil, err
-	}
-	items, err := m.items(state)
-	if err != nil {
-		return nil, err
-	}
-	results, errs := make([]any, len(items)), make([]error, len(items))
-	limit := m.Limit
-	if limit <= 0 {
-		limit = max(1, len(items))
-	}
-	places := make(chan struct{}, limit)
-	var wg sync.WaitGroup
-	for i, item := range items {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
-			results[i], errs[i] = m.one(ctx, n.within(n.g, fmt.Sprint(i), 0), state, item)
-		})
-	}
-	wg.Wait()
-	if err := worstOf(errs); err != nil {
-		return nil, n.failedWithin(err)
-	}
-	return State{m.Into: results}, nil
-}
-
-// items are the keys that each item puts over the state.
-func (m mapNode) items(state State) ([]State, error) {
-	if m.Items != nil {
-		return m.Items(state)
-	}
-	list, ok := state[m.Over].([]any)
-	if !ok && state[m.Over] != nil {
-		return nil, fmt.Errorf("%q in the state is no list", m.Over)
-	}
-	items := make([]State, len(list))
-	for i, v := range list {
-		items[i] = State{m.As: v}
-	}
-	return items, nil
-}
-
-func (m mapNode) one(ctx context.Context, n *nodeState, state, item State) (any, error) {
-	in := state.Clone()
-	maps.Copy(in, item.Clone())
-	in, err := m.g.startState(n.s.place.Key, in)
-	if err != nil {
-		return nil, err
-	}
-	out, _, err := n.runWithin(ctx, m.g, m.g.start(), in)
-	return out[m.Pick], err
 }
 
 // failedWithin withdraws what the container asked when it has failed: nobody is
