@@ -75,7 +75,7 @@ func (m mapNode) Run(ctx context.Context, state State) (State, error) {
 		return nil, n.failedWithin(err)
 	}
 	if m.Result != nil {
-		return m.Result(state, results)
+		return whole(ctx, state, func() (State, error) { return m.Result(state, results) })
 	}
 	return State{m.Into: results}, nil
 }

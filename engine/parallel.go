@@ -88,7 +88,7 @@ func (p parallel) Run(ctx context.Context, state State) (State, error) {
 		return nil, n.failedWithin(err)
 	}
 	if p.Result != nil {
-		return p.Result(state, ends)
+		return whole(ctx, state, func() (State, error) { return p.Result(state, ends) })
 	}
 	merged, update := Merge(state, p.g.reducers, updates...), State{}
 	for _, u := range updates {

@@ -24,7 +24,7 @@ type Subflow struct {
 	// changed; of a key with the reducer [Append], what it grew by.
 	Out map[string]string
 	// Result makes, instead of Out, the update of the state that the subflow was
-	// entered with from the one that it ended with.
+	// entered with from the one that it ended with; its lists are whole ones.
 	Result func(saw, end State) (State, error)
 	Kind   string // of the node in the graph; "" is subflow
 }
@@ -148,7 +148,7 @@ func (s subflow) Run(ctx context.Context, state State) (State, error) {
 	}
 	switch {
 	case s.Result != nil:
-		return s.Result(state, out)
+		return whole(ctx, state, func() (State, error) { return s.Result(state, out) })
 	case s.Out != nil:
 		return grownOnly(ctx, state, renamed(out, s.Out)), nil
 	}
@@ -159,6 +159,19 @@ func (s subflow) Run(ctx context.Context, state State) (State, error) {
 		}
 	}
 	return grownOnly(ctx, state, update), nil
+}
+
+// Growth is an update with whole lists as one that a node may return: it leaves of
+// those that append only what is new in them.
+func Growth(ctx context.Context, saw, update State) State { return grownOnly(ctx, saw, update) }
+
+// whole is an update with whole lists that a container's own code makes.
+func whole(ctx context.Context, saw State, result func() (State, error)) (State, error) {
+	update, err := result()
+	if err != nil {
+		return nil, err
+	}
+	return grownOnly(ctx, saw, update), nil
 }
 
 // grownOnly leaves of the lists that append only what is new in them: the rest

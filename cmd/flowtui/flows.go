@@ -27,7 +27,7 @@ type flowFiles struct {
 // flowSource reads the flow files. A file that does not load is an error only
 // when its flow is asked for.
 func (a *app) flowSource(dirs []string) (*flowFiles, error) {
-	f := &flowFiles{opts: flowfile.Options{Models: a.openModel}}
+	f := &flowFiles{opts: flowfile.Options{Models: a.openModel, Env: a.workflowEnv}}
 	var err error
 	if f.set, err = f.opts.LoadDir(dirs...); err != nil {
 		return nil, err

@@ -132,7 +132,7 @@ func (a *app) readFlow(file, dialect string) (lintReport, error) {
 
 func (a *app) readOwnFlow(file string) (lintReport, error) {
 	r := lintReport{File: file, Dialect: dialectFlow}
-	f, err := flowfile.Options{Models: a.openModel}.Load(file)
+	f, err := flowfile.Options{Models: a.openModel, Env: a.workflowEnv}.LoadOwn(file)
 	if err == nil {
 		g, err := draw.Flow(f.Flow)
 		r.OK, r.graph = err == nil, &g

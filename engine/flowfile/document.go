@@ -11,12 +11,13 @@ import (
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/model"
+	teffdoc "github.com/flowtui/flowtui/engine/teff/document"
 	"github.com/flowtui/flowtui/engine/tool"
 )
 
 var (
 	documentKeys = keys{
-		known: []string{"name", "description", "state", "steps", "edges", "tools", "models", "conversation"},
+		known: []string{"name", "description", "state", "steps", "edges", "tools", "models", "conversation", "dialect"},
 		later: []string{
 			"include", "plugins", "plugins_folder", "checkpoint", "hooks", "observability",
 			"providers", "default_provider", "default_model", "channels",
@@ -54,12 +55,24 @@ func (d *document) read(root *item) {
 	}
 	d.name(root.get("name"), "name")
 	d.description = d.text(root.get("description"), "description")
+	if it := root.get(teffdoc.Mark); it != nil && d.text(it, "dialect") != "flowtui" {
+		d.wrongDialect(it)
+	}
 	d.readModels(root)
 	d.readTools(root.get("tools"))
 	d.readState(root.get("state"))
 	d.readSteps(root)
 	d.readEdges(root.get("edges"))
 	d.readConversation(root.get("conversation"))
+}
+
+// wrongDialect tells why this is no flow file of our own.
+func (d *document) wrongDialect(it *item) {
+	if it.kind == isText && it.text == "teff" {
+		d.fail(it, "this is a document of teff, not a flow file of our own")
+	} else if it.kind == isText {
+		d.fail(it, "dialect is flowtui or teff, not %q", it.text)
+	}
 }
 
 // name refuses what could not be shown or typed.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/model"
+	teffdoc "github.com/flowtui/flowtui/engine/teff/document"
 	"github.com/flowtui/flowtui/engine/tool"
 )
 
@@ -20,6 +21,8 @@ type File struct {
 	Flow        *engine.Flow
 	Tools       *tool.Registry // those of Options and those that the file declares
 	Source      []byte
+
+	initial engine.State
 }
 
 // Options says what a file may use.
@@ -31,13 +34,16 @@ type Options struct {
 	AllowUnknownTools bool
 	// Models opens the models that the file names; nil: its tool loops cannot run here.
 	Models func(model.Spec) (model.Model, error)
+	// Env looks up the variables that files name as ${NAME}, as [os.LookupEnv]
+	// does; nil: there are none.
+	Env func(name string) (string, bool)
 	// Dir is where commands run and what their relative paths are relative to.
 	// Load sets it to the file's folder.
 	Dir string
 }
 
-// Load reads a flow file. Its error joins an [Error] for everything that is
-// wrong with the file.
+// Load reads a flow file, one of our own or a document of teff. Its error joins an
+// [Error] for everything that is wrong with the file.
 func Load(path string) (*File, error) { return Options{}.Load(path) }
 
 // Load reads a flow file that may use the options' tools.
@@ -56,8 +62,18 @@ func loaded(f *File, err error) (*File, error) {
 	return f, nil
 }
 
+// LoadOwn reads a file as a flow file of our own, whatever it says that it is.
+func (o Options) LoadOwn(path string) (*File, error) { return loaded(o.loadOwn(path)) }
+
 // load returns, also with an error, a File that has at least a name.
 func (o Options) load(path string) (*File, error) {
+	if teffdoc.Marked(path) {
+		return o.loadWorkflow(&File{Name: baseName(path), Path: path})
+	}
+	return o.loadOwn(path)
+}
+
+func (o Options) loadOwn(path string) (*File, error) {
 	f := &File{Name: baseName(path), Path: path}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {

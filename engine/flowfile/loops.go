@@ -2,7 +2,6 @@ package flowfile
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -190,14 +189,7 @@ func (n rounds) Run(_ context.Context, s engine.State) (engine.State, error) {
 	return engine.State{n.loop + "_rounds": counted(s, n.loop) + 1}, nil
 }
 
-func counted(s engine.State, loop string) int64 {
-	v, _ := s[loop+"_rounds"].(json.Number)
-	n, err := v.Int64()
-	if err != nil {
-		return 0
-	}
-	return n
-}
+func counted(s engine.State, loop string) int64 { return countOf(s, loop+"_rounds") }
 
 // llm reads a step that asks a model once.
 func (d *document) llm(r reader, cfg *item) engine.Node {

@@ -10,27 +10,47 @@ import (
 	"github.com/flowtui/flowtui/engine/teff/py/yaml11"
 )
 
+// Mark is the key that says whose a document is, whatever its name and other
+// keys say: "teff", or anything else for a flow file of our own. teff lets it pass.
+const Mark = "dialect"
+
 // Marked reports whether a file says that it is a document of the teff format
-// and not a flow file of our own, which share most of their form: by its name,
-// as teff names its documents, or by keys, idioms or tools that only teff has.
+// and not a flow file of our own, which share most of their form: by its key
+// dialect, by its name, as teff names its documents, or by keys, idioms or tools
+// that only teff has.
 func Marked(file string) bool {
-	switch base := filepath.Base(file); {
-	case base == "graph.yaml" || base == "flow.yaml" || strings.HasSuffix(base, ".graph.yaml") || strings.HasSuffix(base, ".flow.yaml"):
-		return true
+	base := filepath.Base(file)
+	named := base == "graph.yaml" || base == "flow.yaml" || strings.HasSuffix(base, ".graph.yaml") || strings.HasSuffix(base, ".flow.yaml")
+	doc := mapping(file)
+	switch {
+	case doc == nil:
+		return named
+	case doc.Has(Mark):
+		return get(doc, Mark) == "teff"
 	}
+	return named || keysOfTeff(doc)
+}
+
+// mapping is the document of a file, nil when it is none.
+func mapping(file string) *py.Dict {
 	data, err := os.ReadFile(file)
 	if err != nil || len(data) > maxBytes {
-		return false
+		return nil
 	}
 	root, err := yaml11.Parse(string(data))
 	if err != nil || root == nil {
-		return false
+		return nil
 	}
 	v, err := yaml11.NewConstructor().Value(root)
 	doc, ok := v.(*py.Dict)
 	if err != nil || !ok {
-		return false
+		return nil
 	}
+	return doc
+}
+
+// keysOfTeff reports whether a document has what only teff's have.
+func keysOfTeff(doc *py.Dict) bool {
 	for _, key := range []string{"include", "plugins", "plugins_folder", "providers", "default_provider", "default_model", "checkpoint", "hooks", "channels"} {
 		if doc.Has(key) {
 			return true

@@ -1,0 +1,171 @@
+package flowfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/teff"
+	teffdoc "github.com/flowtui/flowtui/engine/teff/document"
+	"github.com/flowtui/flowtui/engine/teff/py"
+	"github.com/flowtui/flowtui/engine/tool"
+)
+
+// workflow compiles a document of the teff format into a flow. Its nodes run by
+// teff's rules and routes by teff's order; what pauses inside of a node is
+// resumed there, where teff goes on behind the node and loses what was done.
+type workflow struct {
+	reader
+	dir      string // of the file, which problems are told relative to
+	tools    []string
+	reducers teff.Reducers
+}
+
+// loadWorkflow reads a document of teff.
+func (o Options) loadWorkflow(f *File) (*File, error) {
+	lookup := o.Env
+	if lookup == nil {
+		lookup = func(string) (string, bool) { return "", false }
+	}
+	w := &workflow{reader: newReader(filepath.Base(f.Path)), dir: filepath.Dir(f.Path)}
+	doc, err := teffdoc.Load(f.Path, lookup)
+	if doc != nil && doc.Name != "" {
+		f.Name = doc.Name
+	}
+	var refused *teffdoc.Error
+	var unsupported *teff.UnsupportedError
+	switch {
+	case errors.As(err, &refused):
+		w.problems(refused.Problems)
+		return f, w.err()
+	case errors.As(err, &unsupported):
+		w.problems(unsupported.Problems)
+		return f, w.err()
+	case errors.Is(err, fs.ErrNotExist):
+		return f, fmt.Errorf("flow file: %w", err)
+	case err != nil:
+		w.fail(nil, "%s", err)
+		return f, w.err()
+	}
+	w.tools, w.reducers = doc.Tools, doc.Reducers
+	flow := w.flow(doc.Graph, f.Name).HoldOnError()
+	if initial, err := toState(doc.Initial); err != nil {
+		w.fail(nil, "state.initial: %s", err)
+	} else {
+		flow.Initial(initial)
+		f.initial = initial
+	}
+	if err := w.err(); err != nil {
+		return f, err
+	}
+	if err := flow.Check(); err != nil {
+		w.fail(nil, "%s", err)
+		return f, w.err()
+	}
+	f.Description, f.Flow, f.Tools = doc.Description, flow, tool.NewRegistry()
+	return f, nil
+}
+
+func (w *workflow) problems(list []teff.Problem) {
+	for _, p := range list {
+		w.problem(p.Position, p.Node, "%s", p.Reason)
+	}
+}
+
+// problem tells what is wrong, in the main file or in one that it includes.
+func (w *workflow) problem(at teff.Position, node, format string, args ...any) {
+	file := w.file
+	if rel, err := filepath.Rel(w.dir, at.File); at.File != "" && err == nil {
+		file = rel
+	}
+	*w.errs = append(*w.errs, Error{File: file, Line: at.Line, Column: at.Column, Node: node, Message: plain(fmt.Sprintf(format, args...))})
+}
+
+// flow compiles a graph.
+func (w *workflow) flow(g *teff.Graph, name string) *engine.Flow {
+	f := engine.NewFlow(name).Route(engine.RouteFirst).ErrorKey("")
+	for _, n := range g.Nodes {
+		at := *w
+		at.reader = w.at(n.ID)
+		if node := at.step(n); node != nil {
+			f.Node(n.ID, node)
+		}
+		at.jumps(f, g, n)
+	}
+	if g.Entry != "" {
+		f.Entry(g.Entry)
+	}
+	for _, e := range g.Edges {
+		w.edge(f, g, e)
+	}
+	return f
+}
+
+// jumps are the edges of a command that says itself where the flow goes on.
+func (w *workflow) jumps(f *engine.Flow, g *teff.Graph, n *teff.Node) {
+	for _, t := range n.Targets() {
+		c := engine.Condition{Text: t.When, Test: func(s engine.State) (bool, error) {
+			to, err := n.Goto(toDict(s))
+			return to == t.To, err
+		}}
+		switch {
+		case t.To == teff.Stop:
+			f.Goto(n.ID, c)
+		case g.Node(t.To) == nil:
+			w.problem(n.Position, w.node, "goto %q is no step of its graph", t.To)
+		default:
+			f.Goto(n.ID, c, t.To)
+		}
+	}
+}
+
+func (w *workflow) edge(f *engine.Flow, g *teff.Graph, e teff.Edge) {
+	from := g.Node(e.From)
+	switch {
+	case from == nil: // in a subflow, where teff never looks at it
+	case g.Node(e.To) == nil:
+		w.problem(from.Position, w.at(e.From).node, "an edge leads to %q, which is no step of its graph", e.To)
+	case e.IsError():
+		f.OnError(e.From, e.To)
+	case e.Condition == nil:
+		f.Edge(e.From, e.To)
+	default:
+		f.When(e.From, w.condition(*e.Condition), e.To)
+	}
+}
+
+// condition is one of the condition language; without an operator it never holds.
+func (w *workflow) condition(text string) engine.Condition {
+	return engine.Condition{Text: text, Test: func(s engine.State) (bool, error) { return teff.Holds(text, toDict(s)) }}
+}
+
+// step compiles a node, nil when it cannot be run.
+func (w *workflow) step(n *teff.Node) engine.Node {
+	switch {
+	case n.Type == "interrupt":
+		return w.interrupt(n)
+	case !n.Pauses():
+		return stepped{n, w.tools, w.reducers}
+	case n.Retry != nil && n.Retry.Enabled:
+		w.problem(n.Position, w.node, "retry of a step in which a person is asked: give it to the steps inside")
+		return nil
+	}
+	before := len(*w.errs)
+	node, err := w.container(n)
+	if len(*w.errs) > before {
+		return nil
+	}
+	if err != nil {
+		w.problem(n.Position, w.node, "%s", err)
+		return nil
+	}
+	return node
+}
+
+func (w *workflow) interrupt(n *teff.Node) engine.Node {
+	key, _ := n.Config.GetOr("key", "").(string)
+	prompt, _ := n.Config.GetOr("prompt", "").(string)
+	return engine.Interrupt{Key: key, Prompt: func(s engine.State) (string, error) { return py.Render(prompt, toDict(s)) }}
+}
