@@ -132,8 +132,8 @@ func (g *graph) shape() Topology {
 	}
 	for _, n := range g.nodes {
 		tn := TopologyNode{ID: n.id, Type: n.node.Type()}
-		if c, ok := unwrapped(n.node).(Call); ok {
-			tn.Tool = c.Tool
+		if c, ok := unwrapped(n.node).(interface{ ToolName() string }); ok {
+			tn.Tool = c.ToolName()
 		}
 		if c, ok := n.node.(container); ok {
 			tn.Flow = c.inner().digest

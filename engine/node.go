@@ -16,6 +16,10 @@ type Call struct {
 // Type is "call".
 func (Call) Type() string { return "call" }
 
+// ToolName is the tool, for the graph: nodes of one's own that call one tool may
+// have it too.
+func (c Call) ToolName() string { return c.Tool }
+
 // Run makes the call.
 func (c Call) Run(ctx context.Context, s State) (State, error) {
 	var args any = map[string]any{}

@@ -141,12 +141,23 @@ func (d *document) chain(steps []*item, name string) (ids []string) {
 			r.name(named, "id")
 		}
 		s := d.addStep(r, r.spec(it), id)
+		r.noJumps(s.jumps)
 		if n := len(ids); n > 0 && id != "" && ids[n-1] != "" {
 			d.flow.Edge(d.step(ids[n-1]).exit, id)
 		}
 		ids = append(ids, s.id)
 	}
 	return ids
+}
+
+// noJumps refuses jumps in a list of steps, where they would lead nowhere.
+func (r reader) noJumps(jumps []jump) {
+	for _, j := range jumps {
+		if j.to != "" {
+			r.fail(j.at, "goto %q: a command in a list of steps cannot jump; make them the graph of a subflow", j.to)
+			return
+		}
+	}
 }
 
 // spec is a step of a list with all its options in its config: they may also
@@ -273,6 +284,14 @@ func (d *document) body(r reader, it *item, what string) []engine.Node {
 			in := d.inside(inner)
 			in.chain([]*item{e}, kind.text)
 			if n := inner.container(e, before, engine.Subflow{Flow: in.flow}.Node); n != nil {
+				nodes = append(nodes, n)
+			}
+			continue
+		}
+		if kind != nil && kind.text == "command" {
+			n, jumps := d.command(inner, config(spec))
+			inner.noJumps(jumps)
+			if n != nil {
 				nodes = append(nodes, n)
 			}
 			continue

@@ -109,7 +109,7 @@ func (d *document) readTools(it *item) {
 func (d *document) readTool(it *item) {
 	spec := tool.CommandSpec{
 		Name:       d.required(it, "name", "a tool"),
-		Command:    d.command(it),
+		Command:    d.argv(it),
 		Idempotent: d.truth(it.get("idempotent"), "idempotent"),
 		Approval:   d.approval(it.get("approval")),
 		Timeout:    d.timeout(it.get("timeout")),
@@ -152,9 +152,9 @@ func (r reader) mappingOf(it *item, what string) bool {
 	return it.kind == isMapping
 }
 
-// command is the argument vector. A program named by a path is found from the
+// argv is the argument vector. A program named by a path is found from the
 // flow file's folder, where the command also runs.
-func (d *document) command(parent *item) []string {
+func (d *document) argv(parent *item) []string {
 	it := parent.get("command")
 	if it == nil {
 		d.missing(parent, "command", "a tool")

@@ -22,6 +22,7 @@ func (d *document) readEdges(it *item) {
 		d.readEdge(e)
 	}
 	for _, s := range d.steps {
+		d.addJumps(s)
 		if !s.goes {
 			d.flow.End(s.exit)
 		}

@@ -213,6 +213,26 @@ func (d *document) llm(r reader, cfg *item) engine.Node {
 	return l
 }
 
+// llmChat reads the dialect's name for an llm.
+func (d *document) llmChat(r reader, cfg *item) engine.Node {
+	if cfg.kind != isMapping {
+		return d.llm(r, cfg)
+	}
+	own := *cfg
+	own.fields = nil
+	for _, f := range cfg.fields {
+		key := *f.key
+		switch key.text {
+		case "output_key":
+			key.text = "into"
+		case "messages_key":
+			key.text = "messages"
+		}
+		own.fields = append(own.fields, field{&key, f.value})
+	}
+	return d.llm(r, &own)
+}
+
 // readConversation makes the flow a conversation.
 func (d *document) readConversation(it *item) {
 	if it == nil {

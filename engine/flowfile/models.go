@@ -15,10 +15,10 @@ import (
 )
 
 var (
-	modelKeys    = keys{known: []string{"name", "provider", "model", "base_url", "key_env", "timeout", "temperature", "max_tokens", "replies"}}
-	replyKeys    = keys{known: []string{"content", "tool_calls"}}
-	toolCallKeys = keys{known: []string{"name", "args"}}
-	toolLoopKeys = keys{known: []string{"model", "system", "prompt", "tools", "max_steps", "messages", "into"}}
+	modelKeys     = keys{known: []string{"name", "provider", "model", "base_url", "key_env", "timeout", "temperature", "max_tokens", "replies"}}
+	replyKeys     = keys{known: []string{"content", "tool_calls"}}
+	replyCallKeys = keys{known: []string{"name", "args"}}
+	toolLoopKeys  = keys{known: []string{"model", "system", "prompt", "tools", "max_steps", "messages", "into"}}
 )
 
 // lazyModel is opened at its first use: a file can be read, and its runs looked
@@ -76,12 +76,16 @@ func (d *document) readModels(root *item) {
 	}
 }
 
-// talks reports whether a step talks with a model, which it may name itself.
-func talks(steps *item) bool {
-	return steps != nil && slices.ContainsFunc(steps.list, func(s *item) bool {
-		kind := s.get("type")
-		return kind != nil && (kind.text == "tool_loop" || kind.text == "llm")
-	})
+// talks reports whether a step, or one inside of a step, talks with a model,
+// which it may name itself.
+func talks(it *item) bool {
+	if it == nil {
+		return false
+	}
+	if kind := it.get("type"); kind != nil && slices.Contains([]string{"tool_loop", "llm", "llm_chat"}, kind.text) {
+		return true
+	}
+	return slices.ContainsFunc(it.list, talks) || slices.ContainsFunc(it.fields, func(f field) bool { return talks(f.value) })
 }
 
 func (d *document) readModel(it *item) {
@@ -141,7 +145,7 @@ func (r reader) replies(it *item) []model.Message {
 		}
 		m := model.Message{Role: model.Assistant, Content: r.text(e.get("content"), "content")}
 		for _, c := range r.items(e.get("tool_calls"), "tool_calls") {
-			if !r.mapping(c, "a tool call", toolCallKeys) {
+			if !r.mapping(c, "a tool call", replyCallKeys) {
 				continue
 			}
 			call := model.ToolCall{Name: r.required(c, "name", "a tool call"), Args: json.RawMessage("{}")}

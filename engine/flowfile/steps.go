@@ -8,27 +8,24 @@ import (
 )
 
 var (
-	stepKeys      = keys{known: []string{"id", "type", "config"}, later: []string{"retry"}}
+	stepKeys      = keys{known: []string{"id", "type", "config", "retry"}}
 	callKeys      = keys{known: []string{"tool", "args", "into"}}
 	interruptKeys = keys{known: []string{"key", "prompt", "choices", "strategy"}}
 
-	stepTypes = []string{"call", "transform", "interrupt", "tool_loop", "llm", "interrupt_loop", "loop", "subflow", "parallel", "map"}
-
-	// laterTypes are step types of the dialect that this version does not run.
-	laterTypes = []string{
-		"agent", "agent_step", "append_assistant", "branch", "calculator", "command", "context_builder", "fallback",
-		"gate", "llm_chat", "react_agent", "route", "supervise",
-		"supervisor", "team", "tool_call", "tool_exec", "validate",
+	stepTypes = []string{
+		"call", "transform", "interrupt", "tool_loop", "llm", "interrupt_loop", "loop", "subflow", "parallel", "map",
+		"command", "tool_call", "gate", "validate", "context_builder", "append_assistant", "supervisor", "llm_chat",
 	}
 )
 
 // step is a step with what its edges need.
 type step struct {
-	id   string
-	at   *item
-	exit string   // the node that its edges leave, of the nodes that it stands for
-	next []string // of all its edges
-	goes bool     // an edge leaves it that is not an error edge
+	id    string
+	at    *item
+	exit  string   // the node that its edges leave, of the nodes that it stands for
+	next  []string // of all its edges
+	goes  bool     // an edge leaves it that is not an error edge
+	jumps []jump   // of a command
 }
 
 func (d *document) step(id string) *step {
@@ -60,7 +57,7 @@ func (d *document) readStep(it *item) {
 		return
 	}
 	if len(it.fields) == 1 && it.get("id") == nil {
-		if idiom := it.fields[0].key.text; slices.Contains(laterTypes, idiom) || slices.Contains(stepTypes, idiom) {
+		if idiom := it.fields[0].key.text; refusedTypes[idiom] != "" || slices.Contains(stepTypes, idiom) {
 			d.fail(it, "steps of the form {%s: …} are not supported by this version; write {id, type: %s, config}", idiom, idiom)
 			d.lostStep = true
 			return
@@ -88,6 +85,9 @@ func (d *document) addStep(r reader, it *item, id string) *step {
 		}
 	}
 	if kind := it.get("type"); kind != nil && kind.kind == isText && d.severalNodes(r, s, kind.text, config(it)) {
+		if retry := it.get("retry"); retry != nil && retry.kind != isNull {
+			r.fail(retry, "retry of a step of type %q, which is more than one node or cannot fail: put it on other steps", kind.text)
+		}
 		return s
 	}
 	node := d.readNode(r, it)
@@ -97,7 +97,7 @@ func (d *document) addStep(r reader, it *item, id string) *step {
 	return s
 }
 
-// severalNodes adds a step that stands for more than one node.
+// severalNodes adds a step that stands for more than one node, or that routes.
 func (d *document) severalNodes(r reader, s *step, kind string, cfg *item) bool {
 	switch {
 	case kind == "tool_loop":
@@ -108,34 +108,54 @@ func (d *document) severalNodes(r reader, s *step, kind string, cfg *item) bool 
 		d.interruptLoop(r, s, cfg)
 	case kind == "loop":
 		d.loop(r, s, cfg)
+	case kind == "command":
+		before := len(*r.errs)
+		var n engine.Node
+		if n, s.jumps = d.command(r, cfg); len(*r.errs) == before && s.id != "" {
+			d.flow.Node(s.id, n)
+		}
 	default:
 		return false
 	}
 	return true
 }
 
+// readNode reads a step that is one node.
 func (d *document) readNode(r reader, it *item) engine.Node {
 	kind := r.required(it, "type", "a step")
-	cfg := config(it)
-	switch {
-	case kind == "call":
+	return d.retried(r, it, d.nodeOf(r, it, kind, config(it)))
+}
+
+func (d *document) nodeOf(r reader, it *item, kind string, cfg *item) engine.Node {
+	switch kind {
+	case "call":
 		return d.call(r, cfg)
-	case kind == "interrupt":
+	case "interrupt":
 		return r.interrupt(cfg)
-	case kind == "llm":
+	case "llm":
 		return d.llm(r, cfg)
-	case kind == "subflow":
+	case "llm_chat":
+		return d.llmChat(r, cfg)
+	case "subflow":
 		return d.subflow(r, cfg)
-	case kind == "parallel":
+	case "parallel":
 		return d.parallel(r, cfg)
-	case kind == "map":
+	case "map":
 		return d.mapped(r, cfg)
-	case kind == "transform":
+	case "tool_call":
+		return d.toolCall(r, cfg)
+	case "transform":
 		if t := r.transform(cfg, d.reducers); t != nil {
 			return t
 		}
-	case slices.Contains(laterTypes, kind):
-		r.fail(it.get("type"), "steps of type %q are not supported by this version; supported: %s", kind, strings.Join(stepTypes, ", "))
+		return nil
+	}
+	_, dialect := dialectNodes[kind]
+	switch {
+	case dialect:
+		return d.dialectNode(r, kind, cfg)
+	case refusedTypes[kind] != "":
+		r.fail(it.get("type"), "steps of type %q do not run here: %s", kind, refusedTypes[kind])
 	case kind != "":
 		r.fail(it.get("type"), "no step type is named %q; known types: %s", kind, strings.Join(stepTypes, ", "))
 	}

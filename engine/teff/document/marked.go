@@ -61,7 +61,7 @@ func keysOfTeff(doc *py.Dict) bool {
 	}
 	for _, step := range items(get(doc, "steps")) {
 		d, ok := step.(*py.Dict)
-		if ok && (d.Has("retry") || slices.Contains(ownTypes, text(d, "type"))) {
+		if ok && slices.Contains(ownTypes, text(d, "type")) {
 			return true
 		}
 	}
@@ -72,7 +72,4 @@ func keysOfTeff(doc *py.Dict) bool {
 }
 
 // ownTypes are node types that flow files of our own do not have.
-var ownTypes = []string{
-	"append_assistant", "command", "context_builder", "fallback", "gate", "llm_chat", "react_agent",
-	"supervisor", "tool_call", "tool_exec", "validate",
-}
+var ownTypes = []string{"fallback", "react_agent", "tool_exec"}
