@@ -43,7 +43,7 @@ func (r reader) textArgument(it *item) argument {
 
 // template compiles a text; what is wrong with it is told.
 func (r reader) template(it *item, text string) *template {
-	t, err := parseTemplate(text)
+	t, err := parseTemplate(it.asTemplate(text))
 	if err != nil {
 		r.fail(it, "%s", err)
 		return &template{}

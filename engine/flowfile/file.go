@@ -109,6 +109,7 @@ func parse(name string, data []byte, opts Options) (*File, error) {
 	r := newReader(filepath.Base(name))
 	f := &File{Name: baseName(name), Path: name, Source: data}
 	root := parseYAML(r, data)
+	r.fill(root, opts.Env)
 	if it := root.get("name"); it != nil && it.kind == isText && it.text != "" {
 		f.Name = it.text
 	}

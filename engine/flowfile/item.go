@@ -24,6 +24,7 @@ type item struct {
 	kind         kind
 	line, column int
 	text         string // of a text or a number
+	filled       string // the text as a template, when it holds what was taken from the environment
 	truth        bool   // of a boolean
 	list         []*item
 	fields       []field
