@@ -180,6 +180,9 @@ func (f *Flow) Initial(s State) *Flow {
 	return f
 }
 
+// InitialState is a copy of the state that a run starts with when it gets none.
+func (f *Flow) InitialState() State { return f.initial.Clone() }
+
 // MaxSupersteps bounds a run; the default is DefaultMaxSupersteps.
 func (f *Flow) MaxSupersteps(n int64) *Flow {
 	if n < 1 {

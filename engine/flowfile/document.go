@@ -17,9 +17,9 @@ import (
 
 var (
 	documentKeys = keys{
-		known: []string{"name", "description", "state", "steps", "edges", "tools", "models", "conversation", "dialect"},
+		known: []string{"name", "description", "state", "steps", "edges", "tools", "models", "conversation", "dialect", "include"},
 		later: []string{
-			"include", "plugins", "plugins_folder", "checkpoint", "hooks", "observability",
+			"plugins", "plugins_folder", "checkpoint", "hooks", "observability",
 			"providers", "default_provider", "default_model", "channels",
 		},
 	}
@@ -113,7 +113,7 @@ func (d *document) readTool(it *item) {
 		Idempotent: d.truth(it.get("idempotent"), "idempotent"),
 		Approval:   d.approval(it.get("approval")),
 		Timeout:    d.timeout(it.get("timeout")),
-		Dir:        d.opts.Dir,
+		Dir:        d.dir(it),
 		Hide:       d.modelKeys,
 	}
 	d.name(it.get("name"), "tool")
@@ -172,10 +172,18 @@ func (d *document) argv(parent *item) []string {
 	case len(argv) == 0:
 		return nil
 	}
-	if d.opts.Dir != "" && !filepath.IsAbs(argv[0]) && strings.ContainsAny(argv[0], `/`+string(filepath.Separator)) {
-		argv[0] = filepath.Join(d.opts.Dir, argv[0])
+	if dir := d.dir(parent); dir != "" && !filepath.IsAbs(argv[0]) && strings.ContainsAny(argv[0], `/`+string(filepath.Separator)) {
+		argv[0] = filepath.Join(dir, argv[0])
 	}
 	return argv
+}
+
+// dir is the folder of the file that an item stands in.
+func (d *document) dir(it *item) string {
+	if it.file == "" || d.opts.Dir == "" {
+		return d.opts.Dir
+	}
+	return filepath.Join(d.opts.Dir, filepath.Dir(filepath.FromSlash(it.file)))
 }
 
 func (d *document) approval(it *item) tool.Approval {

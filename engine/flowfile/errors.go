@@ -65,6 +65,9 @@ func (r reader) fail(it *item, format string, args ...any) {
 	e := Error{File: r.file, Node: r.node, Message: plain(fmt.Sprintf(format, args...))}
 	if it != nil {
 		e.Line, e.Column = it.line, it.column
+		if it.file != "" {
+			e.File = it.file
+		}
 	}
 	*r.errs = append(*r.errs, e)
 }
@@ -91,7 +94,10 @@ func plain(message string) string {
 func (r reader) err() error {
 	found := slices.Clone(*r.errs)
 	slices.SortStableFunc(found, func(a, b Error) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		if a.File != b.File && (a.File == r.file || b.File == r.file) { // the main file first
+			return map[bool]int{true: -1, false: 1}[a.File == r.file]
+		}
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	found = slices.Compact(found) // what an alias repeats
 	if n := len(found) - maxErrors; n > 0 {

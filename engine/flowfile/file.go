@@ -21,8 +21,6 @@ type File struct {
 	Flow        *engine.Flow
 	Tools       *tool.Registry // those of Options and those that the file declares
 	Source      []byte
-
-	initial engine.State
 }
 
 // Options says what a file may use.
@@ -110,6 +108,7 @@ func parse(name string, data []byte, opts Options) (*File, error) {
 	f := &File{Name: baseName(name), Path: name, Source: data}
 	root := parseYAML(r, data)
 	r.fill(root, opts.Env)
+	root = r.expand(root, opts)
 	if it := root.get("name"); it != nil && it.kind == isText && it.text != "" {
 		f.Name = it.text
 	}

@@ -22,6 +22,7 @@ const (
 // item is one value of a document with its place.
 type item struct {
 	kind         kind
+	file         string // that includes it is of; "": the main one
 	line, column int
 	text         string // of a text or a number
 	filled       string // the text as a template, when it holds what was taken from the environment

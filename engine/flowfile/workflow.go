@@ -55,7 +55,6 @@ func (o Options) loadWorkflow(f *File) (*File, error) {
 		w.fail(nil, "state.initial: %s", err)
 	} else {
 		flow.Initial(initial)
-		f.initial = initial
 	}
 	if err := w.err(); err != nil {
 		return f, err

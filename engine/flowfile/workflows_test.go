@@ -85,9 +85,11 @@ func textOf(d *py.Dict, key string) string {
 // done by a new worker with a flow that was read anew.
 type native struct {
 	workflow string
+	load     func(path string) (*File, error)
 	talks    bool // it is run by messages
 	store    *memory.Store
 	key      stores.Key
+	initial  engine.State
 }
 
 // outcome is how one action ended.
@@ -138,11 +140,11 @@ func death(t *testing.T, action *py.Dict) func(stores.Save) bool {
 // perform does one recorded action.
 func (n *native) perform(t *testing.T, action *py.Dict) outcome {
 	t.Helper()
-	opts := Options{Env: func(name string) (string, bool) { return "north", name == "REGION" }}
-	f, err := opts.Load(teffData + n.workflow)
+	f, err := n.load(teffData + n.workflow)
 	if err != nil {
 		t.Fatal(err)
 	}
+	n.initial = f.Flow.InitialState()
 	if n.talks {
 		c := engine.Conversation{}
 		for _, key := range dictsAndTexts(action, "transient_keys") {
@@ -176,7 +178,7 @@ func (n *native) execute(ctx context.Context, r *engine.Runner, f *File, action 
 		if err != nil {
 			return outcome{err: err}
 		}
-		e.State = engine.Merge(f.initial, nil, given)
+		e.State = engine.Merge(n.initial, nil, given)
 	}
 	if answer := dictOf(action, "resume"); answer != nil {
 		if e.Resume, o.err = toState(answer); o.err != nil {
@@ -276,6 +278,7 @@ func ordered(v py.Value) py.Value {
 // its recorded answers, on a store of our own: state, pauses and failures are
 // teff's. What differs is listed with the reason, and must differ.
 func TestRecordedWorkflowsRunHere(t *testing.T) {
+	opts := Options{Env: func(name string) (string, bool) { return "north", name == "REGION" }}
 	met, seen, unmade, n := map[string]bool{}, map[string]bool{}, map[string]bool{}, 0
 	for _, r := range recordedRuns(t) {
 		name := textOf(r, "case")
@@ -299,7 +302,7 @@ func TestRecordedWorkflowsRunHere(t *testing.T) {
 				met[id] = true
 			}
 			t.Run(id, func(t *testing.T) {
-				switch diff := replay(t, r, way); {
+				switch diff := replay(t, r, way, opts.Load); {
 				case diff != "" && !listed:
 					t.Error(diff)
 				case diff == "" && listed:
@@ -320,10 +323,10 @@ func TestRecordedWorkflowsRunHere(t *testing.T) {
 }
 
 // replay does what was recorded and says what differs.
-func replay(t *testing.T, r, way *py.Dict) string {
+func replay(t *testing.T, r, way *py.Dict, load func(string) (*File, error)) string {
 	t.Helper()
 	steps := slices.Concat(dictsOf(r, "made_by"), dictsOf(way, "results"))
-	run := native{textOf(r, "workflow"), false, memory.New(memory.Options{}), stores.Key{Owner: stores.DefaultOwner, Run: "r"}}
+	run := native{workflow: textOf(r, "workflow"), load: load, store: memory.New(memory.Options{}), key: stores.Key{Owner: stores.DefaultOwner, Run: "r"}}
 	for _, step := range steps {
 		run.talks = run.talks || dictOf(step, "action").Has("message")
 	}

@@ -45,8 +45,8 @@ func (f *flow) idiom(v py.Value) (string, *py.Dict, error) {
 		return "", nil, fail(f.at(v), config, "each `steps` entry must be a single-key mapping (an idiom), got %s", py.Repr(v))
 	}
 	word := step.Keys()[0]
-	if !slices.Contains(idioms, word) {
-		return "", nil, fail(f.at(step), config, "unknown flow step %s — supported: %s", py.Repr(word), strings.Join(idioms, ", "))
+	if !slices.Contains(f.knownIdioms(), word) {
+		return "", nil, fail(f.at(step), config, "unknown flow step %s — supported: %s", py.Repr(word), strings.Join(f.knownIdioms(), ", "))
 	}
 	payload, ok := get(step, word).(*py.Dict)
 	if !ok {

@@ -19,8 +19,8 @@ func (f *flow) list(v py.Value, keepIDs bool) ([]spec, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(listIdioms, word) {
-			return nil, fail(f.at(item), config, "%s cannot stand inside a list of steps; supported there: %s", word, strings.Join(listIdioms, ", "))
+		if !slices.Contains(f.inLists(), word) {
+			return nil, fail(f.at(item), config, "%s cannot stand inside a list of steps; supported there: %s", word, strings.Join(f.inLists(), ", "))
 		}
 		specs, err := f.nodes(word, payload, false)
 		if err != nil {
@@ -69,6 +69,13 @@ func (f *flow) nodes(word string, p *py.Dict, top bool) ([]spec, error) {
 
 // modelled is an idiom that needs a model, and so cannot run here.
 func (f *flow) modelled(word, id string, p *py.Dict) ([]spec, error) {
+	if f.own != nil {
+		if word == "llm" {
+			return []spec{{word, id, f.like(without(p, "id"), p), p}}, nil
+		}
+		f.refuse(f.at(p), id, "%s is an idiom of teff for models with tools: a tool_loop does the same", word)
+		return []spec{{word, id, f.like(without(p, "id"), p), p}}, nil
+	}
 	if !f.model && !py.Truth(get(p, "model")) {
 		return nil, fail(f.at(p), config, "`model:` required here — set `default_model:` at the top of flow.yaml or pass a per-step `model:`")
 	}
@@ -86,6 +93,9 @@ func (f *flow) interrupt(p *py.Dict, id string, top bool) ([]spec, error) {
 		return nil, fail(f.at(p), config, "interrupt requires a `key`")
 	}
 	c := f.like(dict("key", get(p, "key"), "prompt", p.GetOr("prompt", "")), p)
+	if choices, has := p.Get("choices"); has && f.own != nil {
+		c.Set("choices", choices)
+	}
 	specs := []spec{{"interrupt", id, c, p}}
 	if !p.Has("strategy") {
 		return specs, nil
@@ -117,11 +127,15 @@ func (f *flow) mapped(p *py.Dict, id string, top bool) ([]spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(specs) != 1 {
+	if len(specs) != 1 && f.own == nil {
 		return nil, fail(f.at(p), config, "the processor of a map is one step, not %d", len(specs))
 	}
 	c := new(py.Dict)
-	for _, key := range []string{"input_keys", "output_key", "max_concurrency"} {
+	passed := []string{"input_keys", "output_key", "max_concurrency"}
+	if f.own != nil { // teff forgets the others
+		passed = append(passed, "chunk_size", "result_key")
+	}
+	for _, key := range passed {
 		if v, has := p.Get(key); has {
 			c.Set(key, v)
 		}
@@ -130,7 +144,7 @@ func (f *flow) mapped(p *py.Dict, id string, top bool) ([]spec, error) {
 		c.Set("input_keys", py.NewList(key))
 	}
 	for _, key := range []string{"chunk_size", "result_key"} {
-		if p.Has(key) && !top {
+		if p.Has(key) && !top && f.own == nil {
 			f.refuse(f.valueAt(p, key), id, "a map inside a list has %s: whether that counts is not known", key)
 		}
 	}

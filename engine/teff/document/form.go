@@ -18,7 +18,7 @@ var (
 
 // looksLikeFlow reports whether one of the steps is an idiom, which makes the
 // whole document a flow.
-func looksLikeFlow(steps py.Value) bool {
+func (l *loader) looksLikeFlow(steps py.Value) bool {
 	for _, step := range items(steps) {
 		d, ok := step.(*py.Dict)
 		if !ok {
@@ -26,7 +26,7 @@ func looksLikeFlow(steps py.Value) bool {
 		}
 		for key, v := range d.All() {
 			payload, _ := v.(*py.Dict)
-			if key == "type" && payload != nil && payload.Has("type") || key != "type" && slices.Contains(idioms, key) {
+			if key == "type" && payload != nil && payload.Has("type") || key != "type" && slices.Contains(l.knownIdioms(), key) {
 				return true
 			}
 		}
@@ -35,13 +35,13 @@ func looksLikeFlow(steps py.Value) bool {
 }
 
 // idiomOf gives the idiom of a flow step and its mapping.
-func idiomOf(step *py.Dict) (string, *py.Dict, bool) {
+func (l *loader) idiomOf(step *py.Dict) (string, *py.Dict, bool) {
 	if step.Len() != 1 {
 		return "", nil, false
 	}
 	for key, v := range step.All() {
 		payload, ok := v.(*py.Dict)
-		return key, payload, ok && slices.Contains(idioms, key)
+		return key, payload, ok && slices.Contains(l.knownIdioms(), key)
 	}
 	return "", nil, false
 }

@@ -25,7 +25,7 @@ func (l *loader) open(file string) (*py.Dict, error) {
 	if doc, err = l.include(doc, file); err != nil {
 		return nil, err
 	}
-	if !looksLikeFlow(get(doc, "steps")) {
+	if l.own == nil && !l.looksLikeFlow(get(doc, "steps")) {
 		return l.expandStrategies(doc)
 	}
 	return doc, nil
@@ -126,8 +126,11 @@ func (l *loader) part(doc *py.Dict, item py.Value, file string) (*py.Dict, error
 	if err != nil {
 		return nil, err
 	}
+	if l.own != nil {
+		l.ownPart(part)
+	}
 	for _, key := range []string{"plugins", "hooks", "providers"} {
-		if py.Truth(get(part, key)) {
+		if l.own == nil && py.Truth(get(part, key)) {
 			l.refuse(l.valueAt(part, key), "", "an included document has %s: whether they count is not known", key)
 		}
 	}
@@ -176,7 +179,7 @@ func (l *loader) withPrefix(d *py.Dict, prefix string, keys ...string) *py.Dict 
 }
 
 func (l *loader) prefixedStep(step *py.Dict, prefix string) *py.Dict {
-	if idiom, payload, ok := idiomOf(step); ok {
+	if idiom, payload, ok := l.idiomOf(step); ok {
 		out := l.like(step.Copy(), step)
 		out.Set(idiom, l.withPrefix(payload, prefix, "id"))
 		return out

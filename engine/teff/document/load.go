@@ -57,7 +57,7 @@ func (l *loader) unsaid(problems []teff.Problem) []teff.Problem {
 // workflow compiles a document whose includes are resolved, in teff's order of
 // checks.
 func (l *loader) workflow(doc *py.Dict, file string) (*teff.Workflow, error) {
-	flow := looksLikeFlow(get(doc, "steps"))
+	flow := l.looksLikeFlow(get(doc, "steps"))
 	if err := l.python(doc, file); err != nil {
 		return nil, err
 	}

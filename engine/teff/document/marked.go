@@ -51,17 +51,17 @@ func mapping(file string) *py.Dict {
 
 // keysOfTeff reports whether a document has what only teff's have.
 func keysOfTeff(doc *py.Dict) bool {
-	for _, key := range []string{"include", "plugins", "plugins_folder", "providers", "default_provider", "default_model", "checkpoint", "hooks", "channels"} {
+	for _, key := range []string{"plugins", "plugins_folder", "providers", "default_provider", "default_model", "checkpoint", "hooks", "channels"} {
 		if doc.Has(key) {
 			return true
 		}
 	}
-	if looksLikeFlow(get(doc, "steps")) {
-		return true
-	}
 	for _, step := range items(get(doc, "steps")) {
 		d, ok := step.(*py.Dict)
-		if ok && slices.Contains(ownTypes, text(d, "type")) {
+		if !ok {
+			continue
+		}
+		if slices.Contains(ownTypes, text(d, "type")) || d.Len() == 1 && slices.Contains(teamIdioms, d.Keys()[0]) {
 			return true
 		}
 	}
@@ -73,3 +73,6 @@ func keysOfTeff(doc *py.Dict) bool {
 
 // ownTypes are node types that flow files of our own do not have.
 var ownTypes = []string{"fallback", "react_agent", "tool_exec"}
+
+// teamIdioms are idioms that flow files of our own do not have.
+var teamIdioms = []string{"agent", "agent_step", "supervise", "supervisor", "team"}

@@ -20,11 +20,12 @@ const (
 // A loader reads one workflow: its document and what that includes.
 type loader struct {
 	lookup      func(string) (string, bool)
-	places      map[py.Value]place // of dicts and lists
-	shared      map[py.Value]bool  // lists that stand in several places by an alias
-	otherKeys   map[*py.Dict]bool  // mappings with keys that are no texts
-	values      int                // read so far
-	including   []string           // files that are being read
+	own         func(file string) (*Source, error) // reads flow files of our own; nil: the document is teff's
+	places      map[py.Value]place                 // of dicts and lists
+	shared      map[py.Value]bool                  // lists that stand in several places by an alias
+	otherKeys   map[*py.Dict]bool                  // mappings with keys that are no texts
+	values      int                                // read so far
+	including   []string                           // files that are being read
 	unsupported []teff.Problem
 	partial     bool // some nodes are not known
 }
@@ -33,13 +34,17 @@ type loader struct {
 type place struct {
 	file string
 	node *yaml11.Node
+	own  *Place // instead of both, in a flow file of our own
 }
 
 // at is the position of a dict or list.
 func (l *loader) at(v py.Value) teff.Position {
 	p, ok := l.placeOf(v)
-	if !ok {
+	switch {
+	case !ok:
 		return teff.Position{}
+	case p.own != nil:
+		return p.own.At
 	}
 	return teff.Position{File: p.file, Line: p.node.Start.Line, Column: p.node.Start.Column}
 }
@@ -58,6 +63,12 @@ func (l *loader) valueAt(d *py.Dict, key string) teff.Position {
 	p, ok := l.placeOf(d)
 	if !ok {
 		return teff.Position{}
+	}
+	if p.own != nil {
+		if at, ok := p.own.Keys[key]; ok {
+			return at
+		}
+		return p.own.At
 	}
 	for i := len(p.node.Pairs) - 1; i >= 0; i-- {
 		if pair := p.node.Pairs[i]; pair.Key.Value == key {
@@ -81,6 +92,9 @@ func (l *loader) refuse(at teff.Position, node, format string, args ...any) {
 
 // read gives the mapping of one file, with the environment filled in.
 func (l *loader) read(file string) (*py.Dict, error) {
+	if l.own != nil {
+		return l.readOwn(file)
+	}
 	at := teff.Position{File: file}
 	text, err := os.ReadFile(file)
 	switch {
@@ -153,7 +167,7 @@ func (l *loader) unshare(v py.Value, c *yaml11.Constructor, file string, first m
 		return l.interpolate(v), nil
 	case *py.List:
 		list := py.NewList()
-		l.places[list] = place{file, c.Node(v)}
+		l.places[list] = place{file: file, node: c.Node(v)}
 		if old, again := first[v]; again {
 			l.shared[old], l.shared[list] = true, true
 		} else {
@@ -169,7 +183,7 @@ func (l *loader) unshare(v py.Value, c *yaml11.Constructor, file string, first m
 		return list, nil
 	case *py.Dict:
 		d := new(py.Dict)
-		l.places[d] = place{file, c.Node(v)}
+		l.places[d] = place{file: file, node: c.Node(v)}
 		l.otherKeys[d] = c.OtherKeys(v)
 		for key, item := range v.All() {
 			item, err := l.unshare(item, c, file, first, depth+1)

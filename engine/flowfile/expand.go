@@ -1,0 +1,221 @@
+package flowfile
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/flowtui/flowtui/engine/teff"
+	teffdoc "github.com/flowtui/flowtui/engine/teff/document"
+	"github.com/flowtui/flowtui/engine/teff/py"
+)
+
+// expander gives a file's graph form: the expansion of includes and idioms is
+// that of the dialect, which works on Python's values. What it does not touch
+// comes back as the very item that was read.
+type expander struct {
+	reader
+	opts   Options
+	items  map[py.Value]*item // of dicts and lists
+	leaves []*item            // scalars that only pass through
+	places map[py.Value]teffdoc.Place
+}
+
+// expand gives the document that the file stands for.
+func (r reader) expand(root *item, opts Options) *item {
+	if root.kind != isMapping || root.get("include") == nil && !r.idioms(root.get("steps")) {
+		return root
+	}
+	if root.get("include") != nil && opts.Dir == "" {
+		r.fail(root.get("include"), "include needs the folder of the file: it is read from a file only")
+		return root
+	}
+	x := &expander{reader: r, opts: opts, items: map[py.Value]*item{}}
+	main := filepath.Join(opts.Dir, r.file)
+	before := len(*r.errs)
+	s, err := teffdoc.Expand(main, func(file string) (*teffdoc.Source, error) {
+		if file == main {
+			return x.source(root), nil
+		}
+		return x.included(file)
+	})
+	var wrong *teffdoc.Error
+	switch {
+	case errors.As(err, &wrong):
+		for _, p := range wrong.Problems {
+			x.problem(p)
+		}
+	case err != nil:
+		r.fail(root.get("include"), "%s", err)
+	default:
+		x.places = s.Places
+		out := x.back(s.Doc, teff.Position{File: root.file, Line: root.line, Column: root.column})
+		if len(*r.errs) == before {
+			return out
+		}
+	}
+	root.kind = broken // it is told already
+	return root
+}
+
+func (x *expander) problem(p teff.Problem) {
+	e := Error{File: x.file, Line: p.Position.Line, Column: p.Position.Column, Message: plain(p.Reason)}
+	if p.Node != "" {
+		e.Node = x.within + p.Node
+	}
+	if p.Position.File != "" {
+		e.File = x.shown(p.Position.File)
+	}
+	*x.errs = append(*x.errs, e)
+}
+
+// shown is a path as it is told: from the folder of the main file.
+func (x *expander) shown(path string) string {
+	if rel, err := filepath.Rel(x.opts.Dir, path); err == nil && filepath.IsAbs(path) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// included reads a file that another one includes.
+func (x *expander) included(path string) (*teffdoc.Source, error) {
+	name := x.shown(path)
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
+	data, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	r := x.reader
+	r.file = name
+	root := parseYAML(r, data)
+	r.fill(root, x.opts.Env)
+	placeIn(root, name, map[*item]bool{})
+	r.idioms(root.get("steps"))
+	if root.kind != isMapping {
+		r.wrong(root, "a flow file", isMapping)
+		return &teffdoc.Source{Doc: py.NewDict()}, nil
+	}
+	r.mapping(root, "an included file", documentKeys)
+	return x.source(root), nil
+}
+
+// placeIn notes the file of items that are not of the main one.
+func placeIn(it *item, file string, done map[*item]bool) {
+	if it == nil || done[it] {
+		return
+	}
+	done[it] = true
+	it.file = file
+	for _, e := range it.list {
+		placeIn(e, file, done)
+	}
+	for _, f := range it.fields {
+		f.key.file = file
+		placeIn(f.value, file, done)
+	}
+}
+
+func (it *item) position() teff.Position {
+	return teff.Position{File: it.file, Line: it.line, Column: it.column}
+}
+
+func (x *expander) source(root *item) *teffdoc.Source {
+	s := &teffdoc.Source{Places: map[py.Value]teffdoc.Place{}}
+	s.Doc = x.python(root, s.Places).(*py.Dict)
+	return s
+}
+
+// python is an item as the expansion takes it.
+func (x *expander) python(it *item, places map[py.Value]teffdoc.Place) py.Value {
+	switch it.kind {
+	case isNull:
+		return nil
+	case isBool:
+		return it.truth
+	case isNumber:
+		if n, ok := new(big.Int).SetString(it.text, 10); ok && n.IsInt64() {
+			return n.Int64()
+		}
+	case isText:
+		if it.filled == "" || it.filled == it.text {
+			return it.text
+		}
+	case isList:
+		list := py.NewList()
+		x.items[list], places[list] = it, teffdoc.Place{At: it.position()}
+		for _, e := range it.list {
+			list.Items = append(list.Items, x.python(e, places))
+		}
+		return list
+	case isMapping:
+		d := py.NewDict()
+		keys := map[string]teff.Position{}
+		x.items[d], places[d] = it, teffdoc.Place{At: it.position(), Keys: keys}
+		for _, f := range it.fields {
+			keys[f.key.text] = f.value.position()
+			d.Set(f.key.text, x.python(f.value, places))
+		}
+		return d
+	}
+	x.leaves = append(x.leaves, it)
+	return py.Opaque{Type: leafType, Text: it.written(), Code: strconv.Itoa(len(x.leaves) - 1)}
+}
+
+const leafType = "item"
+
+// back is a value of the expansion as an item at a place.
+func (x *expander) back(v py.Value, at teff.Position) *item {
+	it := &item{file: at.File, line: at.Line, column: at.Column}
+	switch v := v.(type) {
+	case nil:
+		it.kind = isNull
+	case bool:
+		it.kind, it.truth = isBool, v
+	case int64:
+		it.kind, it.text = isNumber, strconv.FormatInt(v, 10)
+	case string:
+		it.kind, it.text = isText, v
+	case py.Opaque:
+		if n, err := strconv.Atoi(v.Code); err == nil && v.Type == leafType {
+			return x.leaves[n]
+		}
+	case *py.List:
+		if old := x.items[v]; old != nil {
+			return old
+		}
+		it.kind = isList
+		for _, e := range v.Items {
+			it.list = append(it.list, x.back(e, at))
+		}
+	case *py.Dict:
+		if old := x.items[v]; old != nil {
+			return old
+		}
+		x.mappingBack(v, it)
+	}
+	return it
+}
+
+func (x *expander) mappingBack(d *py.Dict, it *item) {
+	at := it.position()
+	place, known := x.places[d]
+	if known {
+		at = place.At
+		it.file, it.line, it.column = at.File, at.Line, at.Column
+	}
+	it.kind = isMapping
+	for key, v := range d.All() {
+		there, ok := place.Keys[key]
+		if !ok {
+			there = at
+		}
+		it.fields = append(it.fields, field{x.back(key, there), x.back(v, there)})
+	}
+}

@@ -1,0 +1,96 @@
+package document
+
+import (
+	"slices"
+
+	"github.com/flowtui/flowtui/engine/teff"
+	"github.com/flowtui/flowtui/engine/teff/py"
+)
+
+// A Source is a flow file of our own that was read by its own rules: its values,
+// and where its dicts and lists stand.
+type Source struct {
+	Doc    *py.Dict
+	Places map[py.Value]Place
+}
+
+// A Place is where a dict or list stands.
+type Place struct {
+	At   teff.Position
+	Keys map[string]teff.Position // where the values of a dict stand
+}
+
+// ownIdioms are those of flow files of our own, beside the dialect's.
+var ownIdioms = []string{"call", "tool_loop"}
+
+// Expand gives the graph form of a flow file of our own: what it includes is
+// merged into it, and idioms are steps and edges, by the rules of the dialect.
+// read reads one file. Its strategies stay as they are, but for those of idioms.
+// What is wrong or has no meaning here is an [*Error] with all of it.
+func Expand(file string, read func(file string) (*Source, error)) (*Source, error) {
+	l := &loader{own: read, places: map[py.Value]place{}, shared: map[py.Value]bool{}, otherKeys: map[*py.Dict]bool{}}
+	doc, err := l.open(file)
+	if err != nil {
+		return nil, err
+	}
+	if l.looksLikeFlow(get(doc, "steps")) {
+		if doc.Has("edges") && len(items(get(doc, "edges"))) > 0 {
+			l.refuse(l.valueAt(doc, "edges"), "", "edges beside steps of the form {IDIOM: …}: those follow each other")
+		}
+		steps, edges, err := l.expandFlow(doc)
+		if err != nil {
+			return nil, err
+		}
+		doc = l.like(doc.Copy(), doc)
+		doc.Set("steps", py.NewList(steps...))
+		doc.Set("edges", py.NewList(edges...))
+	}
+	if len(l.unsupported) > 0 {
+		return nil, &Error{Class: config, Problems: l.unsupported}
+	}
+	places := map[py.Value]Place{}
+	for v, p := range l.places {
+		places[v] = *p.own
+	}
+	return &Source{doc, places}, nil
+}
+
+// readOwn gives the mapping of a flow file of our own.
+func (l *loader) readOwn(file string) (*py.Dict, error) {
+	s, err := l.own(file)
+	if err != nil {
+		return nil, err
+	}
+	for v, p := range s.Places {
+		l.places[v] = place{own: &p}
+	}
+	return s.Doc, nil
+}
+
+// partKeys are what an included part of a flow file of our own may hold.
+var partKeys = []string{"name", "description", "include", "steps", "edges", "tools", "state", Mark}
+
+// ownPart refuses what of an included part would be lost.
+func (l *loader) ownPart(part *py.Dict) {
+	for _, key := range part.Keys() {
+		if !slices.Contains(partKeys, key) {
+			l.refuse(l.valueAt(part, key), "", "an included file has %s: give it in the file that includes it", key)
+		}
+	}
+}
+
+// knownIdioms are those of the document's dialect.
+func (l *loader) knownIdioms() []string {
+	if l.own != nil {
+		return slices.Concat(idioms, ownIdioms)
+	}
+	return idioms
+}
+
+// inLists are the idioms that may stand in lists.
+func (l *loader) inLists() []string {
+	if l.own != nil {
+		return slices.Concat(listIdioms, ownIdioms)
+	}
+	return listIdioms
+}
