@@ -233,14 +233,16 @@ func (g *graph) sorted(ids []string) []string {
 	return slices.Compact(ids)
 }
 
-// failure is what an error edge keeps of its node's error in the state.
+// failure is what an error edge keeps of its node's error in the state. That an
+// error ended its turn is always kept: nothing else says so.
 func (g *graph) failure(node, message string) State {
-	if g.errorKey == "" {
-		return State{}
-	}
 	m := map[string]any{"node": node, "message": message}
-	if g.talks(node) && len(g.exits[node].onError) == 0 {
+	switch {
+	case g.talks(node) && len(g.exits[node].onError) == 0:
 		m[endedTurn] = true
+		return State{errorKey: m}
+	case g.errorKey == "":
+		return State{}
 	}
 	return State{g.errorKey: m}
 }
