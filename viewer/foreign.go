@@ -237,26 +237,31 @@ func (s *Service) planForeign(ctx context.Context, a *attachment, k stores.Key) 
 		Run: k.Run, Action: engine.PlanNone, Version: foreignVersion(g.head), Row: s.row(g),
 		Replay: []Call{}, Rerun: []Call{}, Runs: []Call{}, InDoubt: []Call{},
 	}
+	runs := true
 	switch {
 	case f.status == unreadable:
 	case f.paused():
 		v.Action = engine.PlanResume
-		if v.Review, err = s.reviewForeign(ctx, a, k, f); err != nil {
+		if v.Review, runs, err = s.reviewForeign(ctx, a, k, f); err != nil {
 			return Plan{}, err
 		}
 	case f.running():
 		v.Action = engine.PlanRecover
+		if runs, err = s.recovers(ctx, a, k, f); err != nil {
+			return Plan{}, err
+		}
 		v.Claims = "nothing is claimed: this format has no leases, and two processes that run it both execute it"
 		v.Then = "runs " + f.at[0] + " again, which may happen twice: this format has no log of calls; then goes on as " + s.workflowName() + " says"
 	}
-	v.Blocked, v.Hint = s.blockedForeign(f)
+	v.Blocked, v.Hint = s.blockedForeign(f, runs)
 	return v, nil
 }
 
 func foreignVersion(h stores.Head) string { return hex.EncodeToString(h.Prev) }
 
-// blockedForeign is why the plan's action would be refused.
-func (s *Service) blockedForeign(f facts) (*string, string) {
+// blockedForeign is why the plan's action would be refused. runs says that the run
+// need not come to what the engine lacks.
+func (s *Service) blockedForeign(f facts, runs bool) (*string, string) {
 	action := Recover
 	if f.paused() {
 		action = Answer
@@ -270,11 +275,11 @@ func (s *Service) blockedForeign(f facts) (*string, string) {
 			p = explain(w.err)
 		case other != "":
 			p = Problem{Message: other, Hint: misfitHint}
-		case w.unsupported != nil:
+		case w.unsupported != nil && !runs:
 			p = explain(w.unsupported)
 			p.Hint = "let teff itself run it on"
 			if action == Answer && !s.o.NoCommand {
-				p.Hint += "; or store the answer only, with --no-run"
+				p.Hint += storeOnly
 			}
 		default:
 			return nil, ""
@@ -284,8 +289,9 @@ func (s *Service) blockedForeign(f facts) (*string, string) {
 	return &why, hint
 }
 
-// reviewForeign is the question of a paused run, and what each answer does.
-func (s *Service) reviewForeign(ctx context.Context, a *attachment, k stores.Key, f facts) ([]ReviewEntry, error) {
+// reviewForeign is the question of a paused run, and what each answer does. runs
+// says that one of them can be run on here.
+func (s *Service) reviewForeign(ctx context.Context, a *attachment, k stores.Key, f facts) (list []ReviewEntry, runs bool, err error) {
 	e := ReviewEntry{Waiting: f.waiting[0], Since: f.updated.UTC()}
 	e.IfYes = fmt.Sprintf("the answer is put into the state as %q without a check, and the run goes on behind %s", e.Key, nameOr(e.Node, "the node that asks"))
 	if f.foreign.Nested != "" {
@@ -293,19 +299,20 @@ func (s *Service) reviewForeign(ctx context.Context, a *attachment, k stores.Key
 	}
 	w := s.workflow()
 	if w.err != nil || w.misfit(f) != "" || f.foreign.Parent != "" {
-		return []ReviewEntry{e}, nil
+		return []ReviewEntry{e}, false, nil
 	}
 	runner := &teff.Runner{Workflow: w.Workflow, Store: rowsOf(a, k.Owner), Now: s.o.Clock}
 	choices, err := runner.Choices(ctx, originalID(Ref{Run: k.Run}, k, f))
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, false, ctx.Err()
 	}
 	if err != nil { // what stands against answering is told when that is tried
 		e.IfYes += "; what follows cannot be foretold: " + err.Error()
-		return []ReviewEntry{e}, nil
+		return []ReviewEntry{e}, false, nil
 	}
+	runs = slices.ContainsFunc(choices, func(c teff.Choice) bool { return c.Preview.Outcome != nil })
 	e.IfYes = foretold(choices) + "; as " + s.workflowName() + " says"
-	return []ReviewEntry{e}, nil
+	return []ReviewEntry{e}, runs, nil
 }
 
 // foretold says what happens for each answer that the workflow tells apart.

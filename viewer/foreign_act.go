@@ -228,6 +228,17 @@ func (s *Service) takes(ctx context.Context, a *attachment, k stores.Key, runner
 	return err
 }
 
+// recovers reports whether a run can be run on here, as far as its workflow goes.
+func (s *Service) recovers(ctx context.Context, a *attachment, k stores.Key, f facts) (bool, error) {
+	w := s.workflow()
+	if w.unsupported == nil || w.misfit(f) != "" {
+		return true, nil
+	}
+	runner := &teff.Runner{Workflow: w.Workflow, Store: rowsOf(a, k.Owner), Now: s.o.Clock}
+	err := runner.Runnable(ctx, originalID(Ref{Run: k.Run}, k, f), nil, nil)
+	return err == nil, ctx.Err()
+}
+
 // Foretell says what the answer of a request does to a run of teff's, as far as
 // its workflow tells, and refuses one that would not pass. It is "" for other
 // actions and runs, and where nothing can be foretold. Nothing is saved.
@@ -266,16 +277,18 @@ type foreignRun struct {
 
 // runForeign runs a workflow until it completes, pauses or fails.
 func (s *Service) runForeign(ctx context.Context, a *attachment, k stores.Key, r foreignRun, t *teller) (Outcome, error) {
-	if err := teff.Check(r.runner.Workflow); err != nil {
-		return Outcome{}, foreignProblem(k, err)
-	}
 	rows := r.runner.Store.(*teffRows)
 	rows.began = func() { t.tell("picked up", r.what) }
 	res, err := r.runner.Run(ctx, r.id, r.initial, r.answer)
 	if err != nil {
 		problem := foreignProblem(k, err)
-		if rows.writes > 0 {
+		_, unsupported := errors.AsType[*teff.UnsupportedError](err)
+		switch p, ok := errors.AsType[Problem](problem); {
+		case rows.writes > 0:
 			return Outcome{}, &acceptedError{what: r.what, err: problem}
+		case ok && unsupported && r.answer != nil && !s.o.NoCommand:
+			p.Hint += storeOnly
+			return Outcome{}, p
 		}
 		return Outcome{}, problem
 	}
@@ -285,6 +298,9 @@ func (s *Service) runForeign(ctx context.Context, a *attachment, k stores.Key, r
 	}
 	return s.standingNow(ctx, a, k, text)
 }
+
+// storeOnly is a hint for answers.
+const storeOnly = "; or store the answer only, with --no-run"
 
 // foreignProblem tells an error of the engine for teff's workflows.
 func foreignProblem(k stores.Key, err error) error {

@@ -14,6 +14,8 @@ type Problem struct {
 	Node     string // its id, or the path to a step inside another node; "" for the workflow
 	Position Position
 	Reason   string
+
+	node bool // the engine lacks the node, which matters only to a run that comes to it
 }
 
 // String is one line: where, which node, why.
@@ -69,6 +71,11 @@ func Check(w *Workflow) error {
 	return &UnsupportedError{Workflow: w.Name, Problems: c.problems}
 }
 
+// onlyNodes reports that a run which comes to none of the nodes can be run.
+func (e *UnsupportedError) onlyNodes() bool {
+	return !slices.ContainsFunc(e.Problems, func(p Problem) bool { return !p.node })
+}
+
 type checker struct {
 	w        *Workflow
 	problems []Problem
@@ -76,6 +83,12 @@ type checker struct {
 
 func (c *checker) problem(n *Node, path, format string, args ...any) {
 	c.problems = append(c.problems, Problem{Node: path, Position: n.Position, Reason: fmt.Sprintf(format, args...)})
+}
+
+// lacks is a problem of a node that cannot run here at all.
+func (c *checker) lacks(n *Node, path, format string, args ...any) {
+	c.problem(n, path, format, args...)
+	c.problems[len(c.problems)-1].node = true
 }
 
 func (c *checker) graph(g *Graph, path string) {
@@ -97,7 +110,7 @@ func (c *checker) graph(g *Graph, path string) {
 func (c *checker) node(n *Node, path string) {
 	options, known := optionsOf(n.Type)
 	if !known {
-		c.problem(n, path, "its type %q %s", n.Type, lacking(n.Type))
+		c.lacks(n, path, "its type %q %s", n.Type, lacking(n.Type))
 		return
 	}
 	if n.Config != nil {
@@ -249,8 +262,8 @@ func hasOutputKey(typ string) bool {
 }
 
 func (c *checker) validate(n *Node, path string) {
-	if text(n.Config, "strategy", "") == "llm" || n.Config.GetOr("llm", nil) != nil {
-		c.problem(n, path, "the strategy llm judges what a model said, and the teff format does not say what that is")
+	if byModel(n.Config) {
+		c.lacks(n, path, "the strategy llm judges what a model said, and the teff format does not say what that is")
 	}
 	if n.Config.GetOr("check", nil) != nil {
 		c.problem(n, path, "check needs a Python function")

@@ -183,6 +183,8 @@ func (p *Preview) sentence(at *paused) string {
 		fmt.Fprintf(&b, "it goes on at %s", p.Next[len(p.Next)-1])
 	}
 	switch o := p.Outcome; {
+	case o == nil && p.Elsewhere && !p.Ends:
+		b.WriteString(" and comes to what only teff itself runs")
 	case o == nil:
 	case p.Again:
 		fmt.Fprintf(&b, " and asks again: %s", o.Interrupt.Prompt)

@@ -2,8 +2,8 @@ package teff
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
 
 	"github.com/flowtui/flowtui/engine/teff/py"
 )
@@ -27,6 +27,9 @@ type Preview struct {
 	Ends     bool     // after them the graph completes
 	Outcome  *Outcome // nil when the engine cannot run the workflow on, or not to a stop
 	Again    bool     // the outcome is that the same key is asked for again
+	// Elsewhere says that there is no outcome because the run comes to what the
+	// engine lacks: teff itself has to run it on.
+	Elsewhere bool
 }
 
 // An Outcome is where a run stops next.
@@ -52,7 +55,7 @@ func (r *Runner) check(ctx context.Context, id string, at *paused, answer *py.Di
 	if err != nil {
 		return Preview{}, fmt.Errorf("answer run %s: %w", id, err)
 	}
-	if p.Outcome, err = r.outcome(ctx, id, answer); err != nil {
+	if p.Outcome, p.Elsewhere, err = r.outcome(ctx, id, answer); err != nil {
 		return Preview{}, err
 	}
 	p.Again = p.Outcome != nil && p.Outcome.Interrupt != nil && p.Outcome.Interrupt.Key == at.pause.Key
@@ -135,31 +138,21 @@ func (p *paused) ask(n *Node, state *py.Dict, accept bool) (Verdict, error) {
 	return Refused, nil
 }
 
-// previewNodes bounds what is run to foretell the outcome of an answer.
-const previewNodes = 1000
-
-// outcome runs an answer on a copy of the rows. Waits between attempts are left
-// out. It is nil for what cannot be foretold.
-func (r *Runner) outcome(ctx context.Context, id string, answer *py.Dict) (*Outcome, error) {
-	if Check(r.Workflow) != nil || answer == nil || answer.Len() == 0 {
-		return nil, nil
+// outcome runs an answer on a copy of the rows. It is nil for what cannot be
+// foretold; elsewhere says that this is because the engine lacks what follows.
+func (r *Runner) outcome(ctx context.Context, id string, answer *py.Dict) (o *Outcome, elsewhere bool, err error) {
+	refused, unsupported := errors.AsType[*UnsupportedError](Check(r.Workflow))
+	if unsupported && !refused.onlyNodes() || answer == nil || answer.Len() == 0 {
+		return nil, unsupported, nil
 	}
-	dry := *r
-	dry.Store = newOverlay(r.Store)
-	l, err := dry.level(ctx, id, answer)
-	if err != nil {
-		return nil, err
-	}
-	l.budget = previewNodes
-	l.wait = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-	res, err := l.result(ctx, nil)
+	res, err := r.dryRun(ctx, id, nil, answer)
 	switch {
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return nil, false, ctx.Err()
 	case err == nil:
-		return &Outcome{Interrupt: res.Interrupt, Completed: res.Interrupt == nil}, nil
+		return &Outcome{Interrupt: res.Interrupt, Completed: res.Interrupt == nil}, false, nil
 	case isException(err):
-		return &Outcome{Failed: exception(err)}, nil
+		return &Outcome{Failed: exception(err)}, false, nil
 	}
-	return nil, nil
+	return nil, unsupported, nil
 }

@@ -52,6 +52,56 @@ func TestWhatCannotBeExactIsRefusedBeforeAnythingIsSaved(t *testing.T) {
 	}
 }
 
+// A node that the engine lacks stands in the way of those runs only that come to
+// it, wherever it stands, and before anything of them is saved.
+func TestARunThatComesToWhatTheEngineLacksIsRefused(t *testing.T) {
+	const model = `{"id": "model", "type": "llm_chat"}`
+	const ask = `{"id": "ask", "type": "interrupt", "config": {"key": "ok", "prompt": "go?"}}`
+	const end = `{"id": "end", "type": "transform", "config": {"action": "value", "value": "v", "output_key": "o"}}`
+	for _, c := range []struct{ name, behind string }{
+		{"itself", model},
+		{"in a subflow", `{"id": "model", "type": "subflow", "config": {"graph": {"steps": [` + end + `, ` + model + `], "edges": [{"from": "end", "to": "model"}]}}}`},
+		{"in a branch", `{"id": "model", "type": "parallel", "config": {"branches": [[` + end + `, ` + model + `], ` + end + `]}}`},
+		{"in a loop", `{"id": "model", "type": "loop", "config": {"key": "k", "until": "x", "body": ` + model + `}}`},
+		{"for each item", `{"id": "model", "type": "map", "config": {"input_keys": ["l"], "result_key": "r", "processor": ` + model + `}}`},
+		{"that judges", `{"id": "model", "type": "validate", "config": {"input_key": "ok", "strategy": "llm"}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := workflow(t, `{"initial": {"l": [1]}, "steps": [`+ask+`, `+end+`, `+c.behind+`],
+				"edges": [{"from": "ask", "to": "end", "condition": "ok=yes"}, {"from": "ask", "to": "model"}, {"from": "end", "to": "model", "condition": "ok=no"}]}`)
+			m := newMemory()
+			r := teff.Runner{Workflow: w, Store: m}
+			if res, err := r.Run(t.Context(), "r", nil, nil); err != nil || res.Interrupt == nil {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			asked := m.rows["r"]
+			for _, p := range []struct {
+				answer    string
+				elsewhere bool
+			}{{`{"ok": "yes"}`, false}, {`{"ok": "other"}`, true}} {
+				now, err := r.CheckAnswer(t.Context(), "r", object(t, p.answer))
+				if c.name != "that judges" && (err != nil || now.Elsewhere != p.elsewhere || (now.Outcome == nil) != p.elsewhere) {
+					t.Errorf("%s is foretold as %+v, %v", p.answer, now, err)
+				}
+			}
+			_, err := r.Run(t.Context(), "r", nil, object(t, `{"ok": "other"}`))
+			var refused *teff.UnsupportedError
+			if !errors.As(err, &refused) || string(m.rows["r"].Payload()) != string(asked.Payload()) || len(m.rows) != 1 {
+				t.Fatalf("%v; the store holds %v", err, m.rows)
+			}
+			w.Refused = []teff.Problem{{Reason: "hooks are Python code"}}
+			if _, err := r.Run(t.Context(), "r", nil, object(t, `{"ok": "yes"}`)); !errors.As(err, &refused) || !strings.Contains(err.Error(), "hooks") {
+				t.Errorf("with hooks: %v", err)
+			}
+			w.Refused = nil
+			res, err := r.Run(t.Context(), "r", nil, object(t, `{"ok": "yes"}`))
+			if err != nil || res.State.GetOr("o", nil) != "v" || m.rows["r"].Next != nil || m.rows["r"].Iteration != 2 {
+				t.Errorf("%+v, %v; the store holds %+v", res, err, m.rows["r"])
+			}
+		})
+	}
+}
+
 func TestAllProblemsAreListedWithTheirPlaces(t *testing.T) {
 	w := workflow(t, `{"steps": [{"id": "a", "type": "llm_chat"}, {"id": "b", "type": "tool_exec"},
 		{"id": "c", "type": "transform", "retry": {}}], "edges": [{"from": "c", "to": "a", "condition": ""}]}`)

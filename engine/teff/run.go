@@ -2,6 +2,7 @@ package teff
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -36,13 +37,50 @@ type Result struct {
 // checkpoint. Anything else than that (a store's error, a cancelled context, an
 // *[InexactError]) leaves the run like a process that died.
 func (r *Runner) Run(ctx context.Context, id string, initial, answer *py.Dict) (Result, error) {
-	if err := Check(r.Workflow); err != nil {
+	if err := r.Runnable(ctx, id, initial, answer); err != nil {
 		return Result{}, err
 	}
 	l, err := r.level(ctx, id, answer)
 	if err != nil {
 		return Result{}, err
 	}
+	return l.result(ctx, initial)
+}
+
+// Runnable refuses what Run would refuse, with the same arguments. Nodes that the
+// engine lacks count only where the run comes to them before it ends, pauses or
+// fails, which a run on a copy of the rows shows: so a person's answer can be run
+// on behind a model. Nothing is saved.
+func (r *Runner) Runnable(ctx context.Context, id string, initial, answer *py.Dict) error {
+	err := Check(r.Workflow)
+	refused, ok := errors.AsType[*UnsupportedError](err)
+	if !ok || !refused.onlyNodes() {
+		return err
+	}
+	_, err = r.dryRun(ctx, id, initial, answer)
+	_, lacks := errors.AsType[*InexactError](err)
+	switch {
+	case lacks || errors.Is(err, errHalted):
+		return refused
+	case isException(err):
+		return nil
+	}
+	return err
+}
+
+// dryNodes bounds what a dry run runs.
+const dryNodes = 1000
+
+// dryRun is Run on a copy of the rows, without waits between attempts.
+func (r *Runner) dryRun(ctx context.Context, id string, initial, answer *py.Dict) (Result, error) {
+	dry := *r
+	dry.Store = newOverlay(r.Store)
+	l, err := dry.level(ctx, id, answer)
+	if err != nil {
+		return Result{}, err
+	}
+	l.budget = dryNodes
+	l.wait = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 	return l.result(ctx, initial)
 }
 

@@ -34,6 +34,38 @@ func TestRecordedRunsResumeAsInTeff(t *testing.T) {
 	}
 }
 
+// A model that they do not come to changes nothing of what runs leave.
+func TestRecordedRunsResumeBesideAModel(t *testing.T) {
+	n := 0
+	for _, r := range dicts(readCases(t, "expected.json.gz").GetOr("runs", nil)) {
+		if text(r, "store") != "sqlite_history" {
+			continue
+		}
+		for _, way := range dicts(r.GetOr("resumes", nil)) {
+			store := recordedStore(t, r)
+			w := loadWorkflow(t, text(r, "workflow"))
+			w.Graph.Nodes = append(w.Graph.Nodes, &teff.Node{ID: "model", Type: "llm_chat", Config: py.NewDict()})
+			for _, want := range dicts(way.GetOr("results", nil)) {
+				action := dict(want, "action")
+				if action.Has("message") { // which is refused: the next one may come to it
+					break
+				}
+				n++
+				got := perform(t, w, store, text(r, "id"), action)
+				if (got.err != nil) != (text(want, "outcome") == "error") || got.err == nil && got.word != text(want, "outcome") {
+					t.Errorf("%s, %s: %s, %v", text(r, "case"), exact(t, action), got.word, got.err)
+				}
+				if rows := recordedRows(t, store, r); rows != exact(t, want.GetOr("saved", nil)) {
+					t.Errorf("%s, %s: the store holds\n%s\nteff left\n%s", text(r, "case"), exact(t, action), rows, exact(t, want.GetOr("saved", nil)))
+				}
+			}
+		}
+	}
+	if n < 60 {
+		t.Errorf("only %d actions were done", n)
+	}
+}
+
 func resumeRecorded(t *testing.T, r, way *py.Dict) {
 	w := loadWorkflow(t, text(r, "workflow"))
 	store := recordedStore(t, r)

@@ -55,8 +55,13 @@ func (t TurnResult) Text() string {
 // Turn tells a conversation a message: the answer when it waits, else the next
 // message of the user, with which the graph runs from its entry. What the
 // message means is decided on one look at the run, and it is [ErrChanged] when
-// the run is another one by the time that it goes on.
+// the run is another one by the time that it goes on. A workflow that [Check]
+// refuses is, also where the turn would not come to what the engine lacks: the
+// next one may.
 func (c *Conversation) Turn(ctx context.Context, session, message string) (TurnResult, error) {
+	if err := Check(c.Workflow); err != nil {
+		return TurnResult{}, err
+	}
 	h, err := c.hear(ctx, session, message)
 	if err != nil {
 		return TurnResult{}, err
@@ -139,9 +144,6 @@ func (s *sameRow) Load(ctx context.Context, id string) (Checkpoint, bool, error)
 }
 
 func (c *Conversation) restart(ctx context.Context, session string, state, said *py.Dict) error {
-	if err := Check(c.Workflow); err != nil {
-		return err
-	}
 	old := orElse(state.GetOr(c.messagesKey(), nil), py.NewList())
 	messages, ok := old.(*py.List)
 	if !ok {

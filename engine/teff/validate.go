@@ -16,6 +16,9 @@ type verdict struct {
 // validate judges an answer by an Ask's strategy (teff format, validate node).
 func validate(n *Node, state *py.Dict) (result, error) {
 	c := n.Config
+	if byModel(c) {
+		return result{}, inexact("validate: the strategy llm judges what a model said, and the format does not say what that is")
+	}
 	roundsKey := text(c, "rounds_key", "rounds")
 	rounds, err := round(state, roundsKey)
 	if err != nil {
@@ -47,6 +50,9 @@ func validate(n *Node, state *py.Dict) (result, error) {
 	}
 	return result{update: update}, nil
 }
+
+// byModel reports the strategy llm.
+func byModel(c *py.Dict) bool { return text(c, "strategy", "") == "llm" || c.GetOr("llm", nil) != nil }
 
 func judge(c *py.Dict, answer py.Value) (verdict, error) {
 	missing := py.Truth(c.GetOr("missing_is_ok", false))
