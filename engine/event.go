@@ -48,9 +48,9 @@ type Decided struct {
 	Time   time.Time
 }
 
-// String is one sentence, without the date.
+// String is one sentence, with the time in UTC and without the date.
 func (d Decided) String() string {
-	return strings.TrimRight(fmt.Sprintf("%s %s %s", d.By, pastTense(d.Action), d.Target), " ") + " at " + d.Time.Format(time.TimeOnly)
+	return strings.TrimRight(fmt.Sprintf("%s %s %s", d.By, pastTense(d.Action), d.Target), " ") + " at " + d.Time.UTC().Format(time.TimeOnly) + " UTC"
 }
 
 // lastDecision says who decided last on a target ("" for any) and when, as the

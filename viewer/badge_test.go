@@ -44,12 +44,12 @@ func TestBadgesAndWhy(t *testing.T) {
 		why    string
 	}{
 		{"in doubt", known("running", doubtful), "in-doubt", "worker-1 stopped while email_tickets ran, started at 03:04:05"},
-		{"in doubt, lease expired", known("running", doubtful, func(f *facts) { f.lapsed = expired }), "in-doubt", "worker-2 lost its lease at 03:04:05 while email_tickets ran"},
+		{"in doubt, lease expired", known("running", doubtful, func(f *facts) { f.lapsed = expired }), "in-doubt", "worker-2 lost its lease at 03:04:05 UTC while email_tickets ran"},
 		{"under way", known("running", doubtful, held), "running", "worker-2 works on send"},
 		{"no leases, silent", known("running", doubtful, noLeases), "in-doubt", "nothing came since"},
 		{"no leases, fresh", known("running", doubtful, noLeases, fresh), "running", "does not tell who works on it"},
 		{"clock skew", known("running", noLeases, skew), "stuck", "10m in the future"},
-		{"stuck", known("running"), "stuck", "silent since 03:04:05; no call is in doubt"},
+		{"stuck", known("running"), "stuck", "silent since 03:04:05 UTC; no call is in doubt"},
 		{"stuck after a decision", known("running", func(f *facts) { f.stored = 1 }), "stuck", "1 decision stored at 03:04:05"},
 		{"recovered and stuck", known("running", again), "stuck recovered", "stopped before send"},
 		{"paused", known("paused", paused), "paused", "pay wants approval for charge_card, since 03:04:05"},

@@ -107,12 +107,12 @@ func TestPlanSaysWhoDecidedLast(t *testing.T) {
 	}
 	at := b.now()
 	get[Outcome](t)(s.Act(t.Context(), Request{Ref: ref, Action: Approve}, nil))
-	want := "ada approved pay.1 at " + at.Format(time.TimeOnly)
+	want := "ada approved pay.1 at " + at.Format(time.TimeOnly) + " UTC"
 	if p := get[Plan](t)(s.Plan(t.Context(), ref, false)); p.Lately != want || p.Action != "none" {
 		t.Errorf("%q, want %q", p.Lately, want)
 	}
 	b.wait(24 * time.Hour)
-	if p := get[Plan](t)(s.Plan(t.Context(), ref, false)); p.Lately != "ada approved pay.1 at "+at.Format(time.DateTime) {
+	if p := get[Plan](t)(s.Plan(t.Context(), ref, false)); p.Lately != "ada approved pay.1 at "+at.Format(time.DateTime)+" UTC" {
 		t.Errorf("a day later: %q", p.Lately)
 	}
 	keyless := b.service(func(o *Options) { o.Keys = nil })

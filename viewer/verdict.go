@@ -194,6 +194,9 @@ func reasonOf(v Verdict, all []Finding) string {
 		case engine.RecordHead:
 			what = "its list entry"
 		}
+		if f.Verdict == Gap {
+			return fmt.Sprintf("rows are missing at %s: %s", what, f.Reason)
+		}
 		return fmt.Sprintf("%s is %s: %s", what, f.Verdict, f.Reason)
 	}
 	return ""

@@ -164,9 +164,9 @@ func timeOf(now, t time.Time) string {
 	case t.IsZero():
 		return "an unknown time"
 	case d > 12*time.Hour || d < -12*time.Hour:
-		return t.UTC().Format(time.DateTime)
+		return t.UTC().Format(time.DateTime + " UTC")
 	}
-	return t.UTC().Format(time.TimeOnly)
+	return t.UTC().Format(time.TimeOnly + " UTC")
 }
 
 // age is the time from t to now in one unit, never negative.

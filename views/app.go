@@ -59,7 +59,7 @@ func New(d Deps) *App {
 
 // Init starts reading, watching and the clock.
 func (a *App) Init() tea.Cmd {
-	return tea.Batch(a.front().screen.Init(), watch(a.shared), tick())
+	return tea.Batch(a.frontLayer().screen.Init(), watch(a.shared), tick())
 }
 
 // Update hands a message to whom it concerns.
@@ -91,7 +91,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return a, a.broadcast(msg)
 }
 
-func (a *App) front() *layer { return &a.layers[len(a.layers)-1] }
+func (a *App) frontLayer() *layer { return &a.layers[len(a.layers)-1] }
 
 // add puts a screen in front.
 func (a *App) add(build func(*env) Screen, sheet bool) Screen {

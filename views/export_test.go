@@ -13,7 +13,7 @@ func Tick(t time.Time) tea.Msg { return tickMsg(t) }
 func Changed() tea.Msg { return changedMsg{} }
 
 // Rested is the message that the keys of the layer in front have rested.
-func Rested(a *App) tea.Msg { return restedMsg{ticket{screen: a.front().id}} }
+func Rested(a *App) tea.Msg { return restedMsg{ticket{screen: a.frontLayer().id}} }
 
 // Age is how ages are written, for tests.
 func Age(now, t time.Time) string { return age(now, t) }

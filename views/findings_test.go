@@ -61,7 +61,7 @@ func TestSheetOfTheUsualOwnerDoesNotNameIt(t *testing.T) {
 	t.Parallel()
 	x := start(t, 80, 24)
 	x.keys("e")
-	x.sees("order-7, tickets, alice")
+	x.sees("order-7, tickets, user alice")
 }
 
 func TestOwnerIsNamedWhenAllAreListed(t *testing.T) {

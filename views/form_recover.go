@@ -81,13 +81,19 @@ func (f *recoverForm) subject() string { return "recover" }
 
 func (f *recoverForm) choices() bool { return len(f.ways) > 0 }
 
-func (f *recoverForm) masked() bool { return false }
+func (f *recoverForm) masked() bool {
+	runs := slices.Concat(f.plan.Rerun, f.plan.Runs, f.plan.InDoubt)
+	return slices.ContainsFunc(runs, func(c viewer.Call) bool { return c.Masked > 0 })
+}
 
 func (f *recoverForm) overrides() bool { return f.way().takeover || f.way().enter != confirms }
 
-func (f *recoverForm) refusal(bool) string {
-	if f.plan.Action == "none" {
+func (f *recoverForm) refusal(read bool) string {
+	switch {
+	case f.plan.Action == "none":
 		return "there is nothing to recover"
+	case f.way().rerun && !read: // it is approved anew
+		return unread
 	}
 	return ""
 }
@@ -136,12 +142,15 @@ func (f *recoverForm) content(width int) []string {
 	}
 	for _, c := range p.Rerun {
 		lines = append(lines, f.call(theme.Accent, f.styles.Badge(viewer.Recovered).Symbol, "rerun", c, width))
+		lines = append(lines, f.with(c, width)...)
 	}
 	for _, c := range p.Runs {
 		lines = append(lines, f.call(theme.Accent, f.styles.Badge(viewer.Running).Symbol, "run", c, width))
+		lines = append(lines, f.with(c, width)...)
 	}
 	for _, c := range p.InDoubt {
 		lines = append(lines, f.call(theme.Danger, f.styles.Badge(viewer.InDoubt).Symbol, "doubt", c, width))
+		lines = append(lines, f.with(c, width)...)
 	}
 	switch {
 	case p.Row.Foreign():
@@ -178,6 +187,19 @@ func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, 
 	}
 	head := f.styles.Tone(tone).Render(symbol + " " + widget.Fit(what, 7, ""))
 	return widget.Fit(head+" "+widget.Fit(widget.Plain(c.Tool), min(18, width/4), f.styles.Ellipsis)+"  "+widget.Plain(text), width, f.styles.Ellipsis)
+}
+
+// with is the arguments of a call that would run, all of them.
+func (f *recoverForm) with(c viewer.Call, width int) []string {
+	if len(c.Args) == 0 || string(c.Args) == "null" {
+		return nil
+	}
+	indent := widget.Space(10)
+	lines := widget.Break(string(c.Args), max(1, width-widget.Width(indent)))
+	for i, l := range lines {
+		lines[i] = f.styles.Muted.Render(indent + l)
+	}
+	return lines
 }
 
 func (f *recoverForm) inputs(width int) []string {

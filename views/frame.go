@@ -75,7 +75,7 @@ func (a *App) footer() string {
 		text := widget.Fit(" "+widget.Plain(a.notice.Text), a.width, a.styles.Ellipsis)
 		return a.styles.Tone(a.notice.Tone).Render(text)
 	}
-	front := a.front()
+	front := a.frontLayer()
 	if front.sheet {
 		return widget.Space(a.width)
 	}

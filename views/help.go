@@ -26,7 +26,7 @@ func newHelp(e *env, of string, hints []keymap.Hint) *help {
 
 // openHelp explains the keys of the layer in front.
 func (a *App) openHelp() tea.Cmd {
-	front := a.front()
+	front := a.frontLayer()
 	hints := front.screen.Help()
 	if !front.sheet {
 		g := a.keys.Global

@@ -31,7 +31,7 @@ func preview(s *shared, r viewer.Row, width int) []string {
 
 // identityLines names the run and says where it is; on one line when both fit.
 func identityLines(s *shared, r viewer.Row, width int) []string {
-	name := strings.Join(nonEmpty(r.Flow, foreignOwner(s, r), r.User, thread(r.Thread)), "  ")
+	name := strings.Join(nonEmpty(r.Flow, ownerShown(s, r), prefixed("user ", r.User), thread(r.Thread)), "  ")
 	place := progressOf(r) + ", " + lease(s, r)
 	left := s.styles.Title.Render(widget.Plain(r.Run)) + "  " + widget.Plain(name)
 	if widget.Width(left)+widget.Width(place)+2 <= width {
@@ -49,6 +49,10 @@ func progressOf(r viewer.Row) string {
 }
 
 func thread(t string) string { return prefixed("thread ", t) }
+
+// ownerShown names the owner of a run when it is not the one that everything in
+// its store belongs to anyway.
+func ownerShown(s *shared, r viewer.Row) string { return prefixed("owner ", foreignOwner(s, r)) }
 
 // foreignOwner is the owner of a run when it is not the one that everything
 // in its store belongs to anyway.

@@ -15,7 +15,7 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 	if key.Matches(msg, a.keys.Global.Kill) && !msg.Paste {
 		return tea.Quit
 	}
-	front := a.front().screen
+	front := a.frontLayer().screen
 	a.notice = noticeMsg{}
 	a.pace.n++
 	if front.Typing() {
@@ -44,21 +44,21 @@ func (a *App) filterBurst(msg tea.KeyMsg) (tea.Cmd, bool) {
 		return nil, false
 	}
 	first := tea.KeyMsg{Type: tea.KeyRunes, Runes: msg.Runes[:1]}
-	if !key.Matches(first, a.keys.List.Filter) || a.front().sheet {
+	if !key.Matches(first, a.keys.List.Filter) || a.frontLayer().sheet {
 		return nil, false
 	}
 	open := a.command(first)
-	if !a.front().screen.Typing() {
+	if !a.frontLayer().screen.Typing() {
 		return open, true
 	}
 	a.pace.note(msg, a.now(), fieldTail)
-	rest := a.front().screen.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: msg.Runes[1:]})
+	rest := a.frontLayer().screen.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: msg.Runes[1:]})
 	return tea.Batch(open, rest), true
 }
 
 // command handles one key that is not text.
 func (a *App) command(msg tea.KeyMsg) tea.Cmd {
-	front := a.front()
+	front := a.frontLayer()
 	if key.Matches(msg, a.keys.Global.Suspend) {
 		return tea.Suspend
 	}
@@ -150,5 +150,8 @@ func (a *App) beat() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
+// front implements navigator.
+func (a *App) front(id int) bool { return a.frontLayer().id == id }
+
 // quiet implements navigator.
-func (a *App) quiet(id int) bool { return a.front().id == id && a.notice.Text == "" }
+func (a *App) quiet(id int) bool { return a.front(id) && a.notice.Text == "" }

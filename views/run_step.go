@@ -21,6 +21,14 @@ func (r *runScreen) stepIndex() int {
 	return stepAt(r.history(), r.step)
 }
 
+// stepVerdict is the verdict of a saved step, as far as it is known.
+func (r *runScreen) stepVerdict(step int64) viewer.Verdict {
+	if at := stepAt(r.history(), step); at >= 0 {
+		return r.history()[at].Verdict
+	}
+	return viewer.Unchecked
+}
+
 func stepAt(history []viewer.HistoryStep, step int64) int {
 	return slices.IndexFunc(history, func(h viewer.HistoryStep) bool { return h.Step == step })
 }

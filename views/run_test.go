@@ -274,11 +274,11 @@ func TestRunFollowsEventsAtTheEnd(t *testing.T) {
 		x.changed()
 	}
 	more(10)
-	x.sees("Events 10", "▸    10", "follows")
+	x.sees("Events 10", "▸    10", "new ones follow")
 	x.keys("k", "k")
 	more(11)
 	x.sees("Events 11", "▸     8")
-	x.seesNot("follows")
+	x.seesNot("new ones follow")
 	x.keys("G", "enter")
 	more(12)
 	x.sees("11  late") // the event that is open stays

@@ -27,12 +27,10 @@ func (r *runScreen) head() []string {
 	if !r.detail.loaded {
 		row.Run = r.ref.Run
 	}
-	who := []string{row.Flow, row.Owner, row.User, thread(row.Thread)}
-	if row.User != "" && row.Owner == "default" {
-		who = []string{row.Flow, row.User, thread(row.Thread)}
-	}
+	row.Ref = r.ref
+	who := []string{row.Flow, ownerShown(r.shared, row), prefixed("user ", row.User), thread(row.Thread)}
 	name := " " + r.styles.Title.Render(widget.Plain(row.Run)) + "  "
-	if row.Ref = r.ref; storeInfo(r.shared, row).Production {
+	if storeInfo(r.shared, row).Production {
 		name += r.styles.Tone(theme.Danger).Render("PRODUCTION") + "  "
 	}
 	name += widget.Plain(strings.Join(nonEmpty(who...), "  "))

@@ -55,6 +55,7 @@ type runs struct {
 	checked  map[viewer.Ref]string
 	text     string     // filter of the rows that are shown
 	last     viewer.Ref // run that the cursor was on
+	away     viewer.Ref // run that left while something was in front of the list
 	left     string     // sentence about a run that the cursor lost, not told yet
 
 	width, height int

@@ -14,6 +14,7 @@ import (
 func (r *runs) key(msg tea.KeyMsg) tea.Cmd {
 	k, g := r.keys.List, r.keys.Global
 	if r.move(msg) {
+		r.away = viewer.Ref{}
 		return r.readMore()
 	}
 	switch {
@@ -130,7 +131,7 @@ func (r *runs) narrow(to scope) tea.Cmd {
 
 // restart empties the list and reads what belongs there now.
 func (r *runs) restart() tea.Cmd {
-	r.loaded, r.next, r.last, r.left = false, "", viewer.Ref{}, ""
+	r.loaded, r.next, r.last, r.away, r.left = false, "", viewer.Ref{}, viewer.Ref{}, ""
 	r.more.drop()
 	r.table.SetRows(nil)
 	clear(r.checked)

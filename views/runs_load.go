@@ -147,8 +147,13 @@ func (r *runs) replace(rows []viewer.Row, whole bool) {
 		r.last = row.Ref
 	}
 	kept := r.table.SetRows(rows)
-	if !had {
+	switch {
+	case !had:
 		r.table.Select(r.last)
+	case r.away != viewer.Ref{} && r.table.Select(r.away):
+		r.away, r.left, kept = viewer.Ref{}, "", true
+	case !kept && !r.nav.front(r.id):
+		r.away = row.Ref
 	}
 	if had && !kept && whole && r.loaded && r.text == r.query.Text {
 		r.left = row.Run + " left this tab"

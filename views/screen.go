@@ -70,6 +70,8 @@ type shared struct {
 type navigator interface {
 	open(build func(*env) Screen, sheet bool) tea.Cmd
 	pop(id int)
+	// front reports that the layer is in front.
+	front(id int) bool
 	// quiet reports that the layer is in front and the footer tells nothing.
 	quiet(id int) bool
 }

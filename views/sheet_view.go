@@ -61,7 +61,7 @@ func (s *sheet) View() string {
 func (s *sheet) headLine() string {
 	r := s.row
 	left := s.styles.Strong.Render(widget.Plain(r.Run)) + ", " +
-		widget.Plain(strings.Join(nonEmpty(r.Flow, ownerOf(s.shared, r), r.User, "step "+fmt.Sprint(r.Step)), ", "))
+		widget.Plain(strings.Join(nonEmpty(r.Flow, ownerOf(s.shared, r), prefixed("user ", r.User), "step "+fmt.Sprint(r.Step)), ", "))
 	v := s.styles.Verdict(r.Verdict)
 	return widget.Ends(left, s.styles.Tone(v.Tone).Render(v.Word+" "+v.Symbol), s.inner(), s.styles.Ellipsis)
 }

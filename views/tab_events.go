@@ -137,12 +137,12 @@ func (e *eventsTab) view(width, height int) []string {
 		return e.one(width, height)
 	}
 	e.lines.fit(len(e.all), height-1)
-	head := "  " + widget.PadLeft("n", eventN) + "  " + widget.Pad("time", eventTime) + "  " + widget.Pad("event", eventType) + "  what happened"
+	head := "  " + widget.PadLeft("n", eventN) + "  " + widget.Pad("time UTC", eventTime) + "  " + widget.Pad("event", eventType) + "  what happened"
 	right := ""
 	if e.gone > 0 {
 		right = fmt.Sprintf("earlier left out: %d ", e.gone)
 	} else if e.lines.atEnd() {
-		right = "follows "
+		right = "new ones follow "
 	}
 	lines := []string{e.r.styles.Muted.Render(widget.Ends(head, right, width, ""))}
 	from, to := e.lines.window()

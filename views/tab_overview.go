@@ -191,9 +191,18 @@ func (o *overviewTab) actions(width int) []string {
 // titles name what the key would act on.
 func titles(row viewer.Row, k actionKey) []string {
 	var all []string
+	times := map[string]int{}
 	for _, o := range row.Actions {
-		if o.Action == k.action && o.Disabled == "" && o.Title != "" {
+		if o.Action != k.action || o.Disabled != "" || o.Title == "" {
+			continue
+		}
+		if times[o.Title]++; times[o.Title] == 1 {
 			all = append(all, o.Title)
+		}
+	}
+	for i, title := range all {
+		if n := times[title]; n > 1 { // several calls of one tool
+			all[i] = fmt.Sprintf("%s, %d times", title, n)
 		}
 	}
 	if len(all) == 0 {

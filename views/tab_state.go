@@ -271,6 +271,9 @@ func (s *stateTab) view(width, height int) []string {
 		return s.whole(width, height)
 	}
 	lines := s.summary(width)
+	if bad := badVerdict(s.r.styles, s.r.stepVerdict(s.now.value.Step)); bad != "" {
+		lines = append(lines, widget.Fit(" "+bad+": what is shown of this step may be made up", width, s.r.styles.Ellipsis))
+	}
 	if s.writing || s.search.Value() != "" {
 		lines = append(lines, " / "+s.search.View(max(1, width-3), 1, s.writing)[0])
 	}

@@ -169,8 +169,12 @@ func (t *timelineTab) titles(c timeLayout, width int) string {
 		if t.axis.to.Sub(t.axis.from) >= 24*time.Hour {
 			layout = "2006-01-02"
 		}
-		ends := t.axis.from.UTC().Format(layout)
-		if to := t.axis.to.UTC().Format(layout); len(ends)+len(to)+1 <= c.lane {
+		ends := t.axis.from.UTC().Format(layout) + " UTC"
+		to := t.axis.to.UTC().Format(layout)
+		if all := took(span{t.axis.from, t.axis.to}); strings.HasPrefix(ends, to) && all != "" {
+			to = "+" + all // within one second the same would stand at both ends
+		}
+		if widget.Width(ends)+widget.Width(to)+1 <= c.lane {
 			ends = widget.Ends(ends, to, c.lane, "")
 		}
 		text += widget.Fit(ends, c.lane, "")
@@ -188,9 +192,10 @@ func (t *timelineTab) row(row timeRow, c timeLayout, width int, chosen bool) str
 	text := ""
 	if row.divider != "" {
 		dashes := strings.Repeat(st.Wait, 2)
-		text = widget.Space(stepCells+segCells) + st.Muted.Render(dashes+" "+widget.Plain(row.divider)+" "+dashes)
+		told := st.Muted.Render(dashes + " " + widget.Plain(row.divider) + " " + dashes)
+		text = widget.Space(stepCells+segCells) + told
 		if row.step != unsaved {
-			text = t.place(row) + st.Muted.Render(dashes+" "+widget.Plain(row.divider)+" "+dashes)
+			text = t.place(row) + strings.Join(nonEmpty(badVerdict(st, row.verdict), told), " ")
 		}
 	} else {
 		text = t.place(row) + widget.Fit(widget.Cut(widget.Plain(row.name), max(0, c.name-1), st.Ellipsis), c.name, "") +
@@ -201,6 +206,16 @@ func (t *timelineTab) row(row timeRow, c timeLayout, width int, chosen bool) str
 		return st.Strong.Render(line)
 	}
 	return line
+}
+
+// badVerdict marks a step whose row was changed or cannot be read, "" for any
+// other: what is drawn of it may be made up.
+func badVerdict(st *theme.Styles, verdict viewer.Verdict) string {
+	if !verdict.Bad() {
+		return ""
+	}
+	v := st.Verdict(verdict)
+	return st.Tone(v.Tone).Render(v.Symbol + " " + widget.Plain(v.Word))
 }
 
 // place is the step and the segment of a row; only the first row of a step
@@ -241,6 +256,9 @@ func (t *timelineTab) bar(row timeRow, width int) string {
 func (t *timelineTab) notes(row timeRow) string {
 	st := t.r.styles
 	var parts []string
+	if bad := badVerdict(st, row.verdict); bad != "" {
+		parts = append(parts, bad)
+	}
 	for _, c := range row.calls {
 		text := callText(st, c)
 		switch {

@@ -28,6 +28,7 @@ type timeRow struct {
 	note    string // behind the calls
 	calls   []viewer.Call
 	divider string // a sentence across the line, instead of all else
+	verdict viewer.Verdict
 }
 
 // span is a time from when to when. A clock that went backwards, or two clocks
@@ -135,7 +136,7 @@ type timelineBuilder struct {
 func (b *timelineBuilder) saved(i int) {
 	h := b.history[i]
 	calls := b.calls[h.Step]
-	point := timeRow{step: h.Step, first: true, segment: h.Segment, bar: span{h.Time, h.Time}}
+	point := timeRow{step: h.Step, first: true, segment: h.Segment, bar: span{h.Time, h.Time}, verdict: h.Verdict}
 	switch {
 	case decided(b.history, i):
 		point.name, point.note = "decision", "was stored"
@@ -155,7 +156,7 @@ func (b *timelineBuilder) saved(i int) {
 		return
 	}
 	for n, run := range h.Nodes {
-		row := timeRow{step: h.Step, first: n == 0, segment: h.Segment, name: run.Node, bar: span{run.Started, run.Ended}}
+		row := timeRow{step: h.Step, first: n == 0, segment: h.Segment, name: run.Node, bar: span{run.Started, run.Ended}, verdict: h.Verdict}
 		if run.Error != "" {
 			row.note = run.Error
 		} else if n == len(h.Nodes)-1 {
@@ -205,7 +206,7 @@ func (b *timelineBuilder) claim(i int) {
 		text += ", " + words(wait) + " later"
 	}
 	b.rows = append(b.rows, timeRow{step: h.Step, first: true, segment: h.Segment,
-		bar: span{h.Time, h.Time}, divider: text})
+		bar: span{h.Time, h.Time}, divider: text, verdict: h.Verdict})
 }
 
 // cutOff is a row for each call whose end nobody saw; without any, one that
