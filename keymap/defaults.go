@@ -98,6 +98,7 @@ func sheet() Sheet {
 		Deny:      bind("deny", "ctrl+d", "ctrl+d"),
 		Note:      bind("type", "tab", "tab"),
 		Quote:     bind("take it as text", `"`, `"`),
+		Remark:    bind("note", "n", "n"),
 		Unchecked: bind("send it unchecked", "u", "u"),
 		Reveal:    bind("show secrets", "s", "s"),
 		Reload:    bind("read again", "r", "r"),

@@ -87,6 +87,7 @@ type Sheet struct {
 	Deny             key.Binding
 	Note             key.Binding
 	Quote            key.Binding
+	Remark           key.Binding
 	Unchecked        key.Binding
 	Reveal           key.Binding
 	Reload           key.Binding
@@ -176,7 +177,7 @@ func (d Detail) Bindings() []key.Binding {
 
 // Bindings lists the group in the order of the help overlay.
 func (s Sheet) Bindings() []key.Binding {
-	return []key.Binding{s.Confirm, s.Deny, s.Note, s.Quote, s.Unchecked, s.Reveal, s.Reload, s.Copy, s.Up, s.Down,
+	return []key.Binding{s.Confirm, s.Deny, s.Note, s.Quote, s.Remark, s.Unchecked, s.Reveal, s.Reload, s.Copy, s.Up, s.Down,
 		s.PageUp, s.PageDown, s.Top, s.Bottom, s.Help, s.Leave}
 }
 

@@ -97,14 +97,18 @@ type picker struct {
 type given struct {
 	text    *widget.Field
 	focus   bool
-	option  int  // of the choices of the form
-	denying bool // of approveForm
+	option  int           // of the choices of the form
+	denying bool          // of approveForm
+	remark  *widget.Field // of resolveForm, for the log
+	noting  bool          // and it has the focus
 	// of answerForm: the answer that is sent though it would not pass, and one
 	// that was refused when it was sent, with the reason.
 	unchecked, refusedValue, refusedWhy string
 }
 
-func (p *picker) clear() { p.given = given{text: widget.NewField(p.styles, maxText, true)} }
+func (p *picker) clear() {
+	p.given = given{text: widget.NewField(p.styles, maxText, true), remark: widget.NewField(p.styles, maxText, true)}
+}
 
 // follow forgets what was given when the thing under the cursor is not the one
 // that it was given for.

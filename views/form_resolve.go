@@ -2,6 +2,7 @@ package views
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -9,6 +10,7 @@ import (
 	"github.com/flowtui/flowtui/keymap"
 	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views/theme"
+	"github.com/flowtui/flowtui/views/widget"
 )
 
 // The options of resolving a call in doubt.
@@ -55,10 +57,25 @@ func (f *resolveForm) inputs(width int) []string {
 			lines = append(lines, f.styles.Tone(theme.Attention).Render(`  not JSON: " takes it as text`))
 		}
 	}
-	return append(lines,
+	lines = append(lines,
 		f.choice("it did not run: it may run now", f.option == itDidNotRun, width),
 		f.choice("leave it", f.option == leaveIt, width))
+	if f.option == leaveIt {
+		return lines
+	}
+	return append(lines, fieldLines(f.styles, f.remark, f.noting, "note ", "n types one: where you looked, for the log", width, 3)...)
 }
+
+func (f *resolveForm) typing() bool { return f.noting || f.picker.typing() }
+
+func (f *resolveForm) field() *widget.Field {
+	if f.noting {
+		return f.remark
+	}
+	return f.text
+}
+
+func (f *resolveForm) blur() { f.noting, f.focus = false, false }
 
 func (f *resolveForm) notJSON() bool {
 	return !f.focus && f.value() != "" && !json.Valid([]byte(f.value()))
@@ -73,6 +90,8 @@ func (f *resolveForm) key(msg tea.KeyMsg) {
 		f.option = max(itRan, f.option-1)
 	case key.Matches(msg, k.Down):
 		f.option = min(f.option+1, leaveIt)
+	case f.option != leaveIt && key.Matches(msg, k.Remark):
+		f.noting = true
 	case f.option == itRan && key.Matches(msg, k.Note):
 		f.focus = true
 	case f.option == itRan && f.notJSON() && key.Matches(msg, k.Quote):
@@ -95,7 +114,7 @@ func (f *resolveForm) enter() reaction {
 }
 
 func (f *resolveForm) request() viewer.Request {
-	r := viewer.Request{Action: viewer.Resolve, Target: f.entry().ID, NotRun: f.option == itDidNotRun}
+	r := viewer.Request{Action: viewer.Resolve, Target: f.entry().ID, NotRun: f.option == itDidNotRun, Note: strings.TrimSpace(f.remark.Value())}
 	if f.option == itRan && json.Valid([]byte(f.value())) {
 		r.Value = json.RawMessage(f.value())
 	}
@@ -118,11 +137,14 @@ func (f *resolveForm) refusal(read bool) string {
 }
 
 func (f *resolveForm) hints() []keymap.Hint {
-	if !f.picked || f.option != itRan {
+	k := f.keys.Sheet
+	if !f.picked || f.option == leaveIt {
 		return nil
 	}
-	k := f.keys.Sheet
-	hints := []keymap.Hint{{Binding: keymap.Titled(k.Note, "type the result"), More: f.value() == ""}}
+	if f.option == itDidNotRun {
+		return []keymap.Hint{{Binding: k.Remark}}
+	}
+	hints := []keymap.Hint{{Binding: keymap.Titled(k.Note, "type the result"), More: f.value() == ""}, {Binding: k.Remark}}
 	if f.notJSON() {
 		hints = append(hints, keymap.Hint{Binding: k.Quote})
 	}

@@ -151,3 +151,29 @@ func TestOwnerAndUserAreNamed(t *testing.T) {
 	x.keys("esc", "enter")
 	x.sees("owner acme  user alice")
 }
+
+// What was found out goes into the log with where it was found out; it is never
+// taken over to another call.
+func TestResolveTakesANote(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24)
+	x.keys("e", pause)
+	x.sees("note n types one", "n note")
+	x.keys("tab", "\"", "o", "k", "\"", "enter", pause, "n", "s", "e", "e", "n", " ", "n", "enter", pause)
+	x.golden("resolve_note_80x24")
+	x.keys("enter")
+	same(t, len(x.backend.Acted), 1)
+	same(t, string(x.backend.Acted[0].Value), `"ok"`)
+	same(t, x.backend.Acted[0].Note, "seen n")
+
+	alice, bob := asked(viewer.WaitInDoubt, "alice.1", ""), asked(viewer.WaitInDoubt, "bob.1", "")
+	x = start(t, 80, 30, func(b *viewstest.Backend) { opens(b, "order-7", alice, bob) })
+	x.keys("e", pause, "enter", pause, "n", "m", "i", "n", "e", "enter", pause)
+	x.sees("id alice.1", "note mine")
+	x.keys("esc", pause, "j", "enter", pause)
+	x.sees("id bob.1")
+	x.seesNot("mine")
+	x.keys("j", pause, "enter")
+	same(t, len(x.backend.Acted), 1)
+	same(t, x.backend.Acted[0].Note, "")
+}
