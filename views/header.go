@@ -13,19 +13,12 @@ import (
 // trusted, whether one can write, and how fresh the rows are. What is missing goes before all
 // that is known of stores that can be read.
 func header(s *shared, missing, fresh string, width int) string {
-	infos := stores(s)
-	left := " " + s.styles.Title.Render("flowtui") + "  "
 	access := s.styles.Strong.Render(access(s)) + "  "
-	owner := s.styles.Tone(ownerTone(s)).Render(prefixed("  ", ownerLabel(s)))
-	switch {
-	case missing != "":
-		left += s.styles.Tone(theme.Danger).Render(widget.Plain(missing))
-		access = ""
-	case len(infos) == 1:
-		left += s.styles.Strong.Render(widget.Plain(storeNames(s))) + owner +
-			"  " + strings.Join(nonEmpty(widget.Plain(infos[0].Format), keyState(s, infos[0])), ", ")
-	default:
-		left += s.styles.Strong.Render(widget.Plain(storeNames(s))) + owner + fmt.Sprintf("  %d stores", len(infos))
+	name := " " + s.styles.Title.Render("flowtui") + "  "
+	left, short := known(s)
+	if missing != "" {
+		left, access = s.styles.Tone(theme.Danger).Render(widget.Plain(missing)), ""
+		short = left
 	}
 	right := access + widget.Plain(fresh) + " "
 	for _, word := range productionWords {
@@ -33,12 +26,33 @@ func header(s *shared, missing, fresh string, width int) string {
 			break
 		}
 		marked := s.styles.Tone(theme.Danger).Render(word) + "  " + right
-		if word == productionWords[len(productionWords)-1] || widget.Width(left+marked)+1 <= width {
+		if word == productionWords[len(productionWords)-1] || widget.Width(name+left+marked)+1 <= width {
 			right = marked
 			break
 		}
 	}
-	return widget.Ends(left, right, width, s.styles.Ellipsis)
+	if widget.Width(name+left+right)+1 > width {
+		left = short
+	}
+	return widget.Ends(name+left, right, width, s.styles.Ellipsis)
+}
+
+// known is what is known of the stores that can be read, and the same without
+// what matters least.
+func known(s *shared) (long, short string) {
+	infos := stores(s)
+	head := s.styles.Strong.Render(widget.Plain(storeNames(s))) + s.styles.Tone(ownerTone(s)).Render(prefixed("  ", ownerLabel(s))) + "  "
+	if len(infos) == 1 {
+		key := keyState(s, infos[0])
+		return head + strings.Join(nonEmpty(widget.Plain(infos[0].Format), key), ", "), head + key
+	}
+	long = head + fmt.Sprintf("%d stores", len(infos))
+	for _, info := range infos {
+		if info.Unfit {
+			long += ", " + s.styles.Tone(theme.Danger).Render("the key does not fit "+widget.Plain(info.Label))
+		}
+	}
+	return long, long
 }
 
 // keyState says whether the key at hand fits. One that does not is why nothing

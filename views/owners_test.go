@@ -117,3 +117,21 @@ func TestLongOwnerKeepsBothEnds(t *testing.T) {
 		t.Error(l)
 	}
 }
+
+// Where it gets narrow, the kind of store goes before whether the key fits.
+func TestHeaderKeepsTheKey(t *testing.T) {
+	t.Parallel()
+	foreign := func(b *viewstest.Backend) {
+		b.Infos[0].Format, b.Infos[0].Key, b.Infos[0].Owner = "teff SQLite with history", "unsigned, no call log", "*"
+	}
+	for width, want := range map[int]string{80: "demo.db  all owners  unsigned, no call log ", 120: "teff SQLite with history, unsigned, no call log"} {
+		x := start(t, width, 24, foreign)
+		if l := x.line("flowtui"); !strings.Contains(l, want) || !strings.Contains(l, "read-write  live") {
+			t.Errorf("%d: %q", width, l)
+		}
+	}
+	x := start(t, 120, 24, func(b *viewstest.Backend) {
+		b.Infos = append(b.Infos, viewer.StoreInfo{Label: "old.db", Owner: "default", Key: "key 3f9a does not fit", Unfit: true})
+	})
+	x.sees("2 stores, the key does not fit old.db")
+}

@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -29,12 +30,16 @@ func (r *runs) columns() []widget.Column {
 			storeMin = min(16, max(storeMin, widget.Width(storeName(r.shared, info.Label, info.Label))))
 		}
 	}
+	flowFrom := 0
+	if len(rows) > 0 && !slices.ContainsFunc(rows, func(row viewer.Row) bool { return row.Flow != "" }) {
+		flowFrom = math.MaxInt // teff's stores do not name flows
+	}
 	return []widget.Column{
 		{Title: "what", Min: 11, Max: 18},
 		{Title: "run", Min: 10, Max: 40},
 		{Title: "store", Min: storeMin, Max: 24, From: storeFrom, Rank: store},
 		{Title: "owner", Min: 6, Max: 16, From: ownerFrom, Rank: owner},
-		{Title: "flow", Min: 8, Max: 20, Rank: 2},
+		{Title: "flow", Min: 8, Max: 20, From: flowFrom, Rank: 2},
 		{Title: "at", Min: 5, Max: 16, Rank: 5},
 		{Title: "step", Min: 5, Max: 10, From: 88, Rank: 7, Right: true},
 		{Title: "waiting for", Min: 16, Max: 60, Share: 4},

@@ -84,3 +84,21 @@ func TestRunsThatComeFirstAreSeen(t *testing.T) {
 	come("bad-5")
 	x.sees("bad-5")
 }
+
+// A column that has nothing to say leaves its room to the others.
+func TestRunsWithoutFlowsHaveNoColumnForThem(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24, func(b *viewstest.Backend) {
+		for i := range b.Rows {
+			b.Rows[i].Flow = ""
+		}
+	})
+	if l := x.line("waiting for"); strings.Contains(l, "flow") {
+		t.Error(l)
+	}
+	x.exact(80, 24)
+	x = start(t, 80, 24)
+	if l := x.line("waiting for"); !strings.Contains(l, "flow") {
+		t.Error(l)
+	}
+}

@@ -186,7 +186,7 @@ func (a *app) rows(w io.Writer, rows []viewer.Row, owners bool, width int) {
 		cells := head
 		if i > 0 {
 			cells = []string{a.badges(r), r.Run, dash(r.Flow), r.Owner, dash(strings.Join(r.Where(), ",")), fmt.Sprint(r.Step),
-				dash(waitingFor(r, width)), age(a.now(), r.Updated)}
+				dash(waitingFor(r)), age(a.now(), r.Updated)}
 		}
 		if !owners {
 			cells = slices.Delete(slices.Clone(cells), 3, 4)
@@ -202,13 +202,8 @@ func (a *app) rows(w io.Writer, rows []viewer.Row, owners bool, width int) {
 	t.write(w)
 }
 
-// waitingFor says in a few words what a run waits for or why it is where it is;
-// in more, where no terminal is too narrow for it.
-func waitingFor(r viewer.Row, width int) string {
-	clip := clip
-	if width == 0 {
-		clip = func(s string, _ int) string { return s }
-	}
+// waitingFor says in a few words what a run waits for or why it is where it is.
+func waitingFor(r viewer.Row) string {
 	if len(r.Waiting) == 0 {
 		return clip(oneLine(r.Why), 60)
 	}
