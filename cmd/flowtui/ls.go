@@ -181,7 +181,7 @@ func (a *app) rows(w io.Writer, rows []viewer.Row, owners bool, width int) {
 	}
 	var t table
 	head := []string{"WHAT", "RUN", "FLOW", "OWNER", "AT", "STEP", "WAITING FOR", "AGE"}
-	yield := []room{{}, {16, 8, true}, {8, 4, true}, {8, 4, true}, {8, 4, true}, {}, {20, 8, false}, {}}
+	yield := []room{{}, {24, 8, true}, {12, 6, true}, {12, 6, true}, {12, 4, true}, {}, {24, 8, false}, {}}
 	for i, r := range append([]viewer.Row{{}}, rows...) {
 		cells := head
 		if i > 0 {
