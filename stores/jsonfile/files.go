@@ -1,6 +1,7 @@
 package jsonfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -57,7 +58,9 @@ func readSmall(dir *os.Root, name string, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, fmt.Errorf("%w of at most %d bytes, found one of %d", errNotFile, limit, info.Size())
 	}
-	return io.ReadAll(io.LimitReader(f, limit))
+	b := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	_, err = b.ReadFrom(io.LimitReader(f, limit))
+	return b.Bytes(), err
 }
 
 // openFolder opens a folder that is no link.

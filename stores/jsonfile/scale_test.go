@@ -2,15 +2,12 @@ package jsonfile
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 
 	"github.com/flowtui/flowtui/stores"
-	"github.com/flowtui/flowtui/stores/internal/rowjson"
 	"github.com/flowtui/flowtui/stores/storetest"
 )
 
@@ -90,102 +87,4 @@ func TestCacheIsLimited(t *testing.T) {
 	if len(c.runs) != 0 || c.total != 0 {
 		t.Errorf("a damaged run is remembered: %d, %d lines", len(c.runs), c.total)
 	}
-}
-
-// manyRuns makes a store by writing its files: to save that many runs would take
-// minutes.
-func manyRuns(b *testing.B, runs int) string {
-	b.Helper()
-	path := filepath.Join(b.TempDir(), "store")
-	if err := openAt(b, path).Save(b.Context(), storetest.Step(placeOf("default", "first"), 0)); err != nil {
-		b.Fatal(err)
-	}
-	for n := range runs - 1 {
-		w := storetest.Step(placeOf("default", fmt.Sprintf("order-%d", n)), 0)
-		l := rowjson.LineAt(w.Checkpoint.Place)
-		l.Checkpoint, l.Head = rowjson.CheckpointOf(w.Checkpoint), rowjson.HeadOf(w.Head)
-		journalLine, sum, err1 := rowjson.Seal(l)
-		j := &journal{contents: contents{key: w.Checkpoint.Key}}
-		j.reset(nil)
-		j.apply(l, ref{size: int64(len(journalLine)), sum: sum})
-		headLine, _, err2 := rowjson.Seal(j.headFile())
-		name := filepath.Join(path, ownersDir, "default", fileName(w.Checkpoint.Run))
-		err3 := os.WriteFile(name+journalExt, journalLine, 0o600)
-		if err := errors.Join(err1, err2, err3, os.WriteFile(name+headExt, headLine, 0o600)); err != nil {
-			b.Fatal(err)
-		}
-	}
-	return path
-}
-
-// BenchmarkList is the first page and a refresh of many runs. The floor is what
-// the names and times of their files cost.
-func BenchmarkList(b *testing.B) {
-	const runs = 100_000
-	path := manyRuns(b, runs)
-	list := func(s *Store) {
-		page, err := s.List(b.Context(), stores.Query{Filter: anyRun})
-		if err != nil || len(page.Heads) != stores.DefaultLimit {
-			b.Fatalf("%d heads, %v", len(page.Heads), err)
-		}
-	}
-	b.Run("first", func(b *testing.B) {
-		for b.Loop() {
-			list(openAt(b, path))
-		}
-	})
-	b.Run("again", func(b *testing.B) {
-		s := openAt(b, path)
-		list(s)
-		for b.Loop() {
-			list(s)
-		}
-	})
-	b.Run("floor", func(b *testing.B) {
-		for b.Loop() {
-			entries, err := os.ReadDir(filepath.Join(path, "owners", "default"))
-			if err != nil {
-				b.Fatal(err)
-			}
-			for _, e := range entries {
-				if filepath.Ext(e.Name()) == journalExt {
-					if _, err := e.Info(); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-		}
-	})
-}
-
-// BenchmarkSave is a step of a run that has many already. The floor is one
-// write and one sync of the same bytes.
-func BenchmarkSave(b *testing.B) {
-	p := placeOf("default", "r")
-	s := openAt(b, filepath.Join(b.TempDir(), "store"))
-	n := int64(0)
-	b.Run("save", func(b *testing.B) {
-		for b.Loop() {
-			if err := s.Save(b.Context(), storetest.Step(p, n)); err != nil {
-				b.Fatal(err)
-			}
-			n++
-		}
-	})
-	b.Run("floor", func(b *testing.B) {
-		f, err := os.Create(filepath.Join(b.TempDir(), "floor"))
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer f.Close()
-		line := make([]byte, 1200)
-		for b.Loop() {
-			if _, err := f.Write(line); err != nil {
-				b.Fatal(err)
-			}
-			if err := f.Sync(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

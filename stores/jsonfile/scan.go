@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowtui/flowtui/stores"
@@ -159,17 +160,22 @@ func (s *Store) scan(ctx context.Context, root *os.Root, f stores.Filter) (found
 			}
 			return nil
 		}
-		old, now := s.seen.dirs[dirName], make(map[string]seenRun, len(names))
-		for i, name := range names {
-			if i%256 == 0 && ctx.Err() != nil {
-				return ctx.Err()
+		all := make([]scanned, len(names))
+		err = eachOf(ctx, len(names), func(i int) error {
+			var err error
+			all[i], err = s.scanRun(dir, owner, dirName, names[i], s.seen.dirs[dirName])
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		now := make(map[string]seenRun, len(names))
+		for i, r := range all {
+			if r.keep {
+				now[names[i]] = r.seenRun
 			}
-			e, err := s.scanRun(dir, owner, dirName, name, old, now)
-			if err != nil {
-				return err
-			}
-			if e != nil && e.matches(f) {
-				found = append(found, *e)
+			if r.there && r.matches(f) {
+				found = append(found, r.entry)
 			}
 		}
 		s.seen.dirs[dirName] = now
@@ -178,23 +184,60 @@ func (s *Store) scan(ctx context.Context, root *os.Root, f stores.Filter) (found
 	return found, err
 }
 
-func (s *Store) scanRun(dir *os.Root, owner, dirName, name string, old, now map[string]seenRun) (*entry, error) {
+// scanned is what a scan found of one run.
+type scanned struct {
+	seenRun
+	there bool
+	keep  bool // until the journal changes
+}
+
+// scanners is how many runs are looked at at a time: most of the time goes into
+// waiting for the file system.
+const scanners = 8
+
+// eachOf calls f for 0 to n-1, several at a time, until one fails or ctx ends.
+func eachOf(ctx context.Context, n int, f func(i int) error) error {
+	inner, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(scanners, n) {
+		wg.Go(func() {
+			for inner.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if err := f(i); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return context.Cause(inner)
+}
+
+func (s *Store) scanRun(dir *os.Root, owner, dirName, name string, old map[string]seenRun) (scanned, error) {
 	looked := time.Now()
 	info, err := dir.Lstat(name + journalExt)
 	if e, ok := old[name]; ok && err == nil && e.journal == traceOf(info) && e.owner == owner {
-		now[name] = e
-		return &e.entry, nil
+		return scanned{e, true, true}, nil
 	}
 	k := s.keyOf(dir, owner, name)
 	h, err2 := s.headAt(dir, k, name)
 	if err2 != nil || h == nil {
-		return nil, err2
+		return scanned{}, err2
 	}
-	e := entry{owner: k.Owner, run: k.Run, dir: dirName, name: name, updated: h.Updated.UnixMicro(), status: h.Status, flow: h.Flow, open: h.Open > 0}
+	r := scanned{there: true}
+	r.entry = entry{owner: k.Owner, run: k.Run, dir: dirName, name: name, updated: h.Updated.UnixMicro(), status: h.Status, flow: h.Flow, open: h.Open > 0}
 	if err == nil && h.Bad == "" && looked.Sub(info.ModTime()) > tick(info.ModTime()) {
-		now[name] = seenRun{e, traceOf(info)}
+		r.journal, r.keep = traceOf(info), true
 	}
-	return &e, nil
+	return r, nil
 }
 
 // keyOf is the key of a run by the name of its files. Where the name has only a

@@ -11,53 +11,17 @@ import (
 	"github.com/flowtui/flowtui/stores/storetest"
 )
 
-// BenchmarkSave saves one step after the other, with an event each. The floor
-// commits the same bytes with the same driver, and compares nothing.
-func BenchmarkSave(b *testing.B) {
-	payload := make([]byte, 1024)
-	b.Run("store", func(b *testing.B) {
-		s := create(b, fresh(b, server(b)))
-		p, n := place("run"), int64(0)
-		for b.Loop() {
-			w := storetest.Step(p, n, func(c *stores.Checkpoint) { c.Payload = payload })
-			n++
-			w.Events = []stores.Event{storetest.Event(p, n)}
-			if err := s.Save(b.Context(), w); err != nil {
-				b.Fatal(err)
-			}
-		}
+// BenchmarkWrites: the floor inserts one row per commit, by a statement that is
+// prepared once, with the same driver.
+func BenchmarkWrites(b *testing.B) {
+	address := fresh(b, server(b))
+	s := create(b, address)
+	execute(b, address, `CREATE TABLE {schema}.floor (n bigserial PRIMARY KEY, content bytea)`)
+	conn, sql := dial(b, address, `INSERT INTO {schema}.floor (content) VALUES ($1)`)
+	storetest.BenchWrites(b, s, func(b *testing.B, row []byte) error {
+		_, err := conn.Exec(b.Context(), sql, row)
+		return err
 	})
-	b.Run("floor", func(b *testing.B) {
-		address := fresh(b, server(b))
-		create(b, address)
-		execute(b, address, `CREATE TABLE {schema}.floor (n bigint PRIMARY KEY, checkpoint bytea, head bytea, event bytea)`)
-		conn, sql := dial(b, address, `INSERT INTO {schema}.floor VALUES ($1, $2, $3, $4)`)
-		row := make([]byte, 300) // what a row has beside its payload
-		checkpoint := append(append([]byte{}, payload...), row...)
-		n := int64(0)
-		for b.Loop() {
-			n++
-			if _, err := conn.Exec(b.Context(), sql, n, checkpoint, row, row); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-// BenchmarkRecordCall records calls of one superstep, which has more and more.
-func BenchmarkRecordCall(b *testing.B) {
-	s := create(b, fresh(b, server(b)))
-	p := place("run")
-	if err := s.Save(b.Context(), storetest.Step(p, 0)); err != nil {
-		b.Fatal(err)
-	}
-	n := int64(0)
-	for b.Loop() {
-		n++
-		if err := s.RecordCall(b.Context(), stores.CallWrite{Call: storetest.Record(p, 1, n)}); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 // crowd is a store of so many list entries, see [storetest.BenchLists], a third

@@ -2,77 +2,73 @@ package redis_test
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 	"time"
+
+	client "github.com/redis/go-redis/v9"
 
 	"github.com/flowtui/flowtui/internal/testservers"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/storetest"
 )
 
-// BenchmarkSave compares a save with the least that could be done: one round
-// trip with the same bytes.
-func BenchmarkSave(b *testing.B) {
+// BenchmarkWrites: the floor sets one field of a hash per commit, in one round
+// trip of the same client.
+func BenchmarkWrites(b *testing.B) {
 	server := testservers.Redis(b)
-	s := create(b, server.URL)
 	c := raw(b, server.URL)
-	payload := make([]byte, 2048)
-	w := func(n int64) stores.Save {
-		w := storetest.Step(place("r"), n, func(c *stores.Checkpoint) { c.Payload = payload })
-		w.Events = []stores.Event{storetest.Event(place("r"), n+1)}
-		return w
-	}
-	save(b, s, w(0))
-	n := int64(0)
-	start := time.Now()
-	for b.Loop() {
+	n := 0
+	storetest.BenchWrites(b, create(b, server.URL), func(b *testing.B, row []byte) error {
 		n++
-		save(b, s, w(n))
-	}
-	ours := time.Since(start)
-	start = time.Now()
-	for i := range n {
-		must(b, c, "HSET", "floor", fmt.Sprint("s", i), "header header header", fmt.Sprint("p", i), payload, "head", payload[:700], fmt.Sprint("e", i), payload[:400])
-	}
-	b.ReportMetric(float64(time.Since(start))/float64(ours), "floor/ours")
+		return c.HSet(b.Context(), "floor", n, row).Err()
+	})
 }
 
-// BenchmarkList reads the first page of many runs.
+// BenchmarkList reads pages of 100,000 runs. The floor gets as many hashes as a
+// page has by their names, in one pipeline of the same client.
 func BenchmarkList(b *testing.B) {
-	const runs, writers = 100_000, 16
-	s := create(b, testservers.Redis(b).URL)
-	var all sync.WaitGroup
-	for i := range writers {
-		all.Go(func() {
-			for n := i; n < runs; n += writers {
-				w := storetest.Step(place(fmt.Sprint("run ", n)), 0)
-				w.Head.Updated = storetest.Epoch.Add(time.Duration(n) * time.Second)
-				if err := s.Save(b.Context(), w); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
+	const runs = 100_000
+	server := testservers.Redis(b)
+	s := create(b, server.URL)
+	must(b, raw(b, server.URL), "CONFIG", "SET", "save", "")
+	for n := range runs {
+		w := storetest.Step(place(fmt.Sprint("run ", n)), 0, func(c *stores.Checkpoint) { c.Status = []stores.Status{stores.StatusRunning, stores.StatusPaused}[n%2] })
+		w.Head.Updated = storetest.Epoch.Add(time.Duration(n) * time.Second)
+		save(b, s, w)
 	}
-	all.Wait()
-	for name, q := range map[string]stores.Query{
-		"first page": {Filter: everyRun},
-		"by owner":   {Filter: stores.Filter{Owner: stores.DefaultOwner, Statuses: []stores.Status{stores.StatusRunning}}},
-		"by flow":    {Filter: stores.Filter{Owner: stores.AnyOwner, Flow: "flow"}},
-		"by text":    {Filter: stores.Filter{Owner: stores.AnyOwner, Text: "run 77"}},
+	c := raw(b, server.URL)
+	for n := range stores.DefaultLimit {
+		must(b, c, "HSET", fmt.Sprint("floor ", n), "head", make([]byte, 700), "open", 0)
+	}
+	for name, f := range map[string]stores.Filter{
+		"all":           everyRun,
+		"paused":        {Owner: stores.AnyOwner, Statuses: []stores.Status{stores.StatusPaused}},
+		"owner":         {Owner: stores.DefaultOwner},
+		"owner, paused": {Owner: stores.DefaultOwner, Statuses: []stores.Status{stores.StatusPaused}},
+		"flow":          {Owner: stores.AnyOwner, Flow: "flow"},
+		"text":          {Owner: stores.AnyOwner, Text: "run 77"},
 	} {
 		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if page, err := s.List(b.Context(), q); err != nil || len(page.Heads) != 100 {
-					b.Fatalf("%d heads, %v", len(page.Heads), err)
+			storetest.BenchAgainst(b, "page", 1, func() error {
+				page, err := s.List(b.Context(), stores.Query{Filter: f})
+				if err == nil && len(page.Heads) != stores.DefaultLimit {
+					err = fmt.Errorf("%d heads", len(page.Heads))
 				}
-			}
+				return err
+			}, storetest.Floor{Name: "floor", Do: func() error {
+				_, err := c.Pipelined(b.Context(), func(p client.Pipeliner) error {
+					for n := range stores.DefaultLimit {
+						p.HGetAll(b.Context(), fmt.Sprint("floor ", n))
+					}
+					return nil
+				})
+				return err
+			}})
 		})
 	}
 	b.Run("count", func(b *testing.B) {
 		for b.Loop() {
-			if n, err := s.Count(b.Context(), everyRun); err != nil || n.ByStatus[stores.StatusRunning] != runs {
+			if n, err := s.Count(b.Context(), everyRun); err != nil || n.ByStatus[stores.StatusRunning] != runs/2 {
 				b.Fatalf("%+v, %v", n, err)
 			}
 		}

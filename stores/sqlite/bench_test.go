@@ -1,9 +1,9 @@
 package sqlite
 
 import (
+	"database/sql"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/storetest"
@@ -28,65 +28,30 @@ func crowd(b *testing.B, runs int) stores.Lister {
 
 func BenchmarkList(b *testing.B) { storetest.BenchLists(b, []int{10_000, 100_000, 1_000_000}, crowd) }
 
-// BenchmarkSave compares a save with the floor: one bare insert of the same
-// payload per commit, through the same driver and settings.
-func BenchmarkSave(b *testing.B) {
-	payload := make([]byte, 2048)
-	b.Run("floor", func(b *testing.B) {
-		s := populate(b, 1)
-		w, err := s.openWriter(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := w.conn.ExecContext(b.Context(), "PRAGMA synchronous = FULL; CREATE TABLE floor (n INTEGER PRIMARY KEY, payload BLOB)"); err != nil {
-			b.Fatal(err)
-		}
-		n := 0
-		for b.Loop() {
-			n++
-			err := s.transact(b.Context(), func(x tx) error {
-				_, err := x.exec(`INSERT INTO floor VALUES (?, ?)`, n, payload)
-				return err
-			})
+// BenchmarkWrites: the floor inserts one row per commit into a table without an
+// index, through the same driver with the same settings.
+func BenchmarkWrites(b *testing.B) {
+	for _, synchronous := range []string{"FULL", "NORMAL"} {
+		b.Run(synchronous, func(b *testing.B) {
+			db, err := sql.Open("sqlite", "file:"+filepath.Join(b.TempDir(), "floor.db")+
+				"?_pragma=journal_mode(WAL)&_pragma=synchronous("+synchronous+")&_pragma=journal_size_limit(67108864)")
 			if err != nil {
 				b.Fatal(err)
 			}
-		}
-	})
-	b.Run("save", func(b *testing.B) {
-		s, err := Open(b.Context(), filepath.Join(b.TempDir(), "runs.db"), Options{Create: true})
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer s.Close()
-		p := stores.Place{Key: stores.Key{Owner: "owner", Run: "run"}, Store: "store", Incarnation: "first"}
-		now := time.Now()
-		step := int64(0)
-		for b.Loop() {
-			c := stores.Checkpoint{Place: p, Step: step, Base: step, Segment: 1, Status: stores.StatusRunning, Time: now, Payload: payload}
-			h := stores.Head{Place: p, Step: step, Base: step, Segment: 1, Status: stores.StatusRunning, Created: now, Updated: now}
-			now = now.Add(time.Second)
-			if err := s.Save(b.Context(), stores.Save{Checkpoint: c, Head: h}); err != nil {
+			defer db.Close()
+			db.SetMaxOpenConns(1)
+			if _, err := db.ExecContext(b.Context(), "CREATE TABLE floor (n INTEGER PRIMARY KEY, row BLOB)"); err != nil {
 				b.Fatal(err)
 			}
-			step++
-		}
-	})
-}
-
-// BenchmarkRecordCall records calls of one step, which has more and more.
-func BenchmarkRecordCall(b *testing.B) {
-	s := create(b, Options{})
-	p := placeOf("run")
-	if err := s.Save(b.Context(), storetest.Step(p, 0)); err != nil {
-		b.Fatal(err)
-	}
-	n := int64(0)
-	for b.Loop() {
-		n++
-		if err := s.RecordCall(b.Context(), stores.CallWrite{Call: storetest.Record(p, 1, n)}); err != nil {
-			b.Fatal(err)
-		}
+			insert, err := db.PrepareContext(b.Context(), "INSERT INTO floor (row) VALUES (?)")
+			if err != nil {
+				b.Fatal(err)
+			}
+			storetest.BenchWrites(b, create(b, Options{Synchronous: synchronous}), func(b *testing.B, row []byte) error {
+				_, err := insert.ExecContext(b.Context(), row)
+				return err
+			})
+		})
 	}
 }
 

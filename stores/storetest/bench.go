@@ -138,3 +138,71 @@ func Median(list []float64) float64 {
 	slices.Sort(list)
 	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
 }
+
+// What a row has beside its payload: its columns, 32 bytes each for two MACs.
+const columns = 300
+
+// commitsPerTurn is how many commits the store and the floor make before the
+// other one goes on.
+const commitsPerTurn = 20
+
+// BenchWrites prints what a save takes (a step of one run with 2 KB of state and
+// an event) and what a call takes (its started and its done record, one commit
+// each), and their rates as shares of the floor's: as many commits of as many
+// bytes, which nothing could be read back from by anything but their order.
+func BenchWrites(b *testing.B, s stores.Store, floor func(b *testing.B, row []byte) error) {
+	runs := 0
+	another := func() stores.Place { // a benchmark is run several times, with more and more turns
+		runs++
+		return stores.Place{Key: stores.Key{Owner: stores.DefaultOwner, Run: fmt.Sprint("run ", runs)}, Store: "store", Incarnation: "first"}
+	}
+	payload := make([]byte, 2048)
+	step := func(p stores.Place, n int64) stores.Save {
+		w := Step(p, n, func(c *stores.Checkpoint) { c.Payload = payload })
+		w.Events = []stores.Event{Event(p, n+1)}
+		return w
+	}
+	bare := func(b *testing.B, row []byte) Floor {
+		return Floor{"floor", func() error { return repeat(func() error { return floor(b, row) }) }}
+	}
+	b.Run("save", func(b *testing.B) {
+		p := another()
+		n := int64(0)
+		w := step(p, 0)
+		row := make([]byte, 3*columns+len(payload)+len(w.Head.Payload)+len(w.Events[0].Payload))
+		BenchAgainst(b, "save", commitsPerTurn, func() error {
+			return repeat(func() error {
+				n++
+				return s.Save(b.Context(), step(p, n-1))
+			})
+		}, bare(b, row))
+	})
+	b.Run("call", func(b *testing.B) {
+		p := another()
+		if err := s.Save(b.Context(), step(p, 0)); err != nil {
+			b.Fatal(err)
+		}
+		n := int64(0)
+		row := make([]byte, columns+len(Record(p, 1, 1).Payload))
+		BenchAgainst(b, "call", commitsPerTurn/2, func() error {
+			return repeat(func() error {
+				n++
+				return s.RecordCall(b.Context(), stores.CallWrite{Call: Record(p, 1, n, func(c *stores.Call) {
+					c.Ordinal = (n + 1) / 2
+					if n%2 == 0 {
+						c.Status = stores.CallDone
+					}
+				})})
+			})
+		}, bare(b, row))
+	})
+}
+
+func repeat(f func() error) error {
+	for range commitsPerTurn {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
