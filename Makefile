@@ -43,8 +43,10 @@ cross: ## build for every system that is supported
 demo: ## make a demo store and open the viewer on it
 	$(GO) run ./cmd/flowtui demo
 
-bench: ## benchmarks, each with its floor
-	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
+# One package at a time, as go test does by itself when it measures.
+bench: ## benchmarks, each with its floor, see docs/speed.md; about half an hour
+	@sh scripts/test-needs.sh
+	$(GO) test -run '^$$' -bench . -benchtime 2s -timeout $(TEST_TIMEOUT) ./...
 
 fuzz: ## every fuzz test for ten seconds
 	@sh scripts/fuzz.sh
