@@ -70,14 +70,15 @@ func TestPlantedFaultsOnStoresAreFound(t *testing.T) {
 		"unchecked":   func(s plantable) backend { return unchecked{s} },
 		"overwriting": func(s plantable) backend { return overwriting{s} },
 	}
+	const words = "was saved after step" // at other seeds somebody is told first that the run does not verify
 	seeds, found := map[string]uint64{}, map[string]string{}
 	for name, plant := range plants {
-		for seed := uint64(1); found[name] == "" && seed <= 4000; seed++ {
+		for seed := uint64(1); !strings.Contains(found[name], words) && seed <= 4000; seed++ {
 			s := simulateOn(t, seed, func() backend { return plant(memory.New(memory.Options{})) })
 			seeds[name], found[name] = seed, s.bad
 		}
-		if !strings.Contains(found[name], "was saved after step") {
-			t.Fatalf("%s: in memory it is found as %q", name, found[name])
+		if !strings.Contains(found[name], words) {
+			t.Fatalf("%s: in memory it is not found", name)
 		}
 	}
 	for _, kind := range teststores.Kinds() {
