@@ -152,3 +152,26 @@ func TestScenario43OnEveryStore(t *testing.T) {
 		}
 	})
 }
+
+// fleeting is a store whose run is deleted whenever its list entry or its newest
+// checkpoint is asked for, and there again when its rows are read.
+type fleeting struct{ full }
+
+func (fleeting) Latest(context.Context, stores.Key) (stores.Checkpoint, error) {
+	return stores.Checkpoint{}, stores.ErrNotFound
+}
+
+func (fleeting) Head(context.Context, stores.Key) (stores.Head, error) {
+	return stores.Head{}, stores.ErrNotFound
+}
+
+// A run that comes and goes while it is read is not called tampered with.
+func TestARunThatComesAndGoes(t *testing.T) {
+	s := newStore()
+	if _, err := runner(t, s, newWorld().ticketTools()).Run(ctx, tickets(), start("a")); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := engine.Verify(ctx, fleeting{s}, testKeys(t), key("a")); !errors.Is(err, engine.ErrCheckpointConflict) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

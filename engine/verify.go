@@ -67,7 +67,7 @@ func load(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key)
 // be of other lives, of other stores, or of nobody.
 func loadLife(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key) (*loaded, error) {
 	for try := 1; ; try++ {
-		before, err := life(ctx, s, keys, k)
+		before, _, err := life(ctx, s, keys, k)
 		if err != nil {
 			return nil, err
 		}
@@ -83,10 +83,11 @@ func loadLife(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.
 			return l, err
 		}
 		// The rows may also be of a life that began and ended meanwhile, of which
-		// perhaps only the list entry was met.
-		after, err := life(ctx, s, keys, k)
+		// perhaps only the list entry was met, or half of the rows.
+		after, there, err := life(ctx, s, keys, k)
+		ended := l.last != nil && !there
 		switch {
-		case err != nil || after == before && (l.life == after && l.last != nil || try == lives):
+		case err != nil || after == before && !ended && (l.life == after && l.last != nil || try == lives):
 			return l, err
 		case try == lives:
 			return nil, conflict(k, "look at it again", "it was deleted and started anew while it was read, %d times", lives)
@@ -96,10 +97,10 @@ func loadLife(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.
 
 // life is the run's incarnation, by the word of the rows that verify among the
 // newest checkpoint, the first one and the list entry: rows of another one do
-// not belong to the run, and one of them alone cannot blame all others.
-func life(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key) (string, error) {
+// not belong to the run, and one of them alone cannot blame all others. It also
+// tells whether any of the three is there.
+func life(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key) (best string, there bool, err error) {
 	votes := map[string]int{}
-	best := ""
 	vote := func(incarnation string, h seal.Header, payload []byte, sl stores.Seal, bad string, err error) error {
 		if err == nil && bad == "" && check(keys, h, payload, sl) == nil {
 			if votes[incarnation]++; best == "" || votes[incarnation] > votes[best] {
@@ -109,25 +110,26 @@ func life(ctx context.Context, s stores.Store, keys *seal.Keyring, k stores.Key)
 		if errors.Is(err, stores.ErrNotFound) {
 			return nil
 		}
+		there = true
 		return err
 	}
 	newest, err := s.Latest(ctx, k)
 	if err := vote(newest.Incarnation, checkpointHeader(newest), newest.Payload, newest.Seal, newest.Bad, err); err != nil {
-		return "", err
+		return "", there, err
 	}
 	if h, ok := s.(stores.Historian); ok && newest.Step > 0 {
 		first, err := h.At(ctx, k, 0)
 		if err := vote(first.Incarnation, checkpointHeader(first), first.Payload, first.Seal, first.Bad, err); err != nil {
-			return "", err
+			return "", there, err
 		}
 	}
 	if l, ok := s.(stores.Lister); ok {
 		head, err := l.Head(ctx, k)
 		if err := vote(head.Incarnation, headHeader(head), head.Payload, head.Seal, head.Bad, err); err != nil {
-			return "", err
+			return "", there, err
 		}
 	}
-	return best, nil
+	return best, there, nil
 }
 
 func loadOnce(ctx context.Context, s stores.Store, keys *seal.Keyring, storeID, life string, origins []origin, k stores.Key) (*loaded, error) {
