@@ -26,16 +26,19 @@ type expander struct {
 
 // expand gives the document that the file stands for.
 func (r reader) expand(root *item, opts Options) *item {
-	if root.kind != isMapping || root.get("include") == nil && !r.idioms(root.get("steps")) {
+	before := len(*r.errs)
+	if root.kind != isMapping || !r.idioms(root.get("steps")) && root.get("include") == nil {
 		return root
+	}
+	if len(*r.errs) > before {
+		return &item{kind: broken} // it is told already
 	}
 	if root.get("include") != nil && opts.Dir == "" {
 		r.fail(root.get("include"), "include needs the folder of the file: it is read from a file only")
-		return root
+		return &item{kind: broken}
 	}
 	x := &expander{reader: r, opts: opts, items: map[py.Value]*item{}}
 	main := filepath.Join(opts.Dir, r.file)
-	before := len(*r.errs)
 	s, err := teffdoc.Expand(main, func(file string) (*teffdoc.Source, error) {
 		if file == main {
 			return x.source(root), nil
@@ -57,8 +60,7 @@ func (r reader) expand(root *item, opts Options) *item {
 			return out
 		}
 	}
-	root.kind = broken // it is told already
-	return root
+	return &item{kind: broken}
 }
 
 func (x *expander) problem(p teff.Problem) {

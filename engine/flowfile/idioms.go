@@ -40,7 +40,7 @@ func (r reader) idioms(steps *item) bool {
 		case word == "case":
 		case ok && payload.kind == isMapping:
 			found = true
-			r.mapping(payload, "a "+word, known)
+			r.mapping(payload, "the idiom "+word, known)
 			r.lists(payload)
 		case ok || slices.Contains(otherIdioms, word):
 			found = true

@@ -30,7 +30,7 @@ type item struct {
 	list         []*item
 	fields       []field
 	size, height int  // with aliases expanded
-	typo         bool // it has a key that is not known
+	typo         bool // it has a key that is not read
 }
 
 type field struct {
@@ -118,6 +118,7 @@ func (r reader) mapping(it *item, what string, k keys) bool {
 		switch key := f.key.text; {
 		case slices.Contains(k.known, key):
 		case slices.Contains(k.later, key):
+			it.typo = true // what is missing may be meant by it
 			r.fail(f.key, "%s: %q is not supported by this version", what, key)
 		default:
 			it.typo = true

@@ -1,6 +1,7 @@
 package flowfile
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,7 +47,7 @@ func keyNames(d *py.Dict, option string) map[string]string {
 }
 
 func (w *workflow) subflow(n *teff.Node) engine.Subflow {
-	inner := w.flow(n.Graph, n.ID)
+	inner := w.flow(n.Graph, cmp.Or(n.ID, n.Type))
 	if most, ok := n.Config.GetOr("max_iterations", nil).(int64); ok {
 		inner.MaxSupersteps(most)
 	}

@@ -21,7 +21,10 @@ type Place struct {
 }
 
 // ownIdioms are those of flow files of our own, beside the dialect's.
-var ownIdioms = []string{"call", "tool_loop"}
+var (
+	ownIdioms     = []string{"call", "tool_loop"}
+	ownListIdioms = []string{"call", "interrupt", "llm", "map", "tool_loop", "transform", "type"}
+)
 
 // Expand gives the graph form of a flow file of our own: what it includes is
 // merged into it, and idioms are steps and edges, by the rules of the dialect.
@@ -90,7 +93,7 @@ func (l *loader) knownIdioms() []string {
 // inLists are the idioms that may stand in lists.
 func (l *loader) inLists() []string {
 	if l.own != nil {
-		return slices.Concat(listIdioms, ownIdioms)
+		return ownListIdioms
 	}
 	return listIdioms
 }

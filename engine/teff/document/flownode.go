@@ -100,6 +100,10 @@ func (f *flow) interrupt(p *py.Dict, id string, top bool) ([]spec, error) {
 	if !p.Has("strategy") {
 		return specs, nil
 	}
+	if s, ok := get(p, "strategy").(*py.Dict); ok && f.own != nil && s.Has("llm") {
+		c.Set("strategy", s) // the interrupt itself is followed by who judges
+		return specs, nil
+	}
 	validate, err := f.ask(p, "")
 	if err != nil {
 		return nil, err
