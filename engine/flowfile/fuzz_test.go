@@ -2,6 +2,7 @@ package flowfile
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -20,8 +21,14 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{"a: &x [*x]", "? [a]\n: b", "- - - -", "<<: *a", "a: !!str", "\ufeffname: x", "{a: b", "a: |\n\tb", "...\n---", "%YAML 1.1\n---\na: 1"} {
 		f.Add(s)
 	}
+	for _, c := range refusals {
+		f.Add(c.text)
+	}
+	f.Add("steps:\n  - transform: {id: a, action: now, output_key: '${V}'}\n  - interrupt: {id: b, key: k, prompt: '{a} ${V}', strategy: {any_of: [yes]}}\n  - loop: {key: k, until: x, label: l, body: [map: {input_keys: [x], output_key: y, processor: [call: {tool: t}]}], done: [type: {type: gate}]}\n  - route: {routes: [{when: k=1, goto: l}], goto: STOP}\n  - parallel: {branches: [[llm: {model: ollama/x, prompt: p, into: o}]], converge: {transform: {action: value, value: 1.50, output_key: z}}}")
+	f.Add("steps: [{id: a, type: tool_call, config: {tool: calculator, args: {expression: '1'}}, retry: {max_retries: 2, retry_on: [ValueError]}}, {id: b, type: supervisor, config: {fill_order: [[a, b]]}}]\nedges: [{from: a, to: b}]\ninclude: [{path: x, prefix: 1}]")
+	env := func(name string) (string, bool) { return "{v}: [", name == "V" }
 	f.Fuzz(func(t *testing.T, text string) {
-		file, err := Parse("f.yaml", []byte(text), Options{AllowUnknownTools: true})
+		file, err := Parse("f.yaml", []byte(text), Options{AllowUnknownTools: true, Env: env})
 		if (file == nil) == (err == nil) {
 			t.Errorf("got %v and %v", file, err)
 		}
@@ -30,6 +37,40 @@ func FuzzParse(f *testing.F) {
 		}
 		if err := file.Flow.Check(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// Documents of teff: what loads is a flow that can run here.
+func FuzzDocument(f *testing.F) {
+	paths, err := filepath.Glob(teffData + "workflows/*.yaml")
+	if err != nil || len(paths) == 0 {
+		f.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Add("steps: [{id: l, type: loop, config: {key: k, until: x, body: [{type: map, input_keys: l, output_key: o, processor: {type: interrupt}}]}}]")
+	file := filepath.Join(f.TempDir(), "x.graph.yaml")
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, "include") { // which reads whatever it names
+			return
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Load(file)
+		if (got == nil) == (err == nil) {
+			t.Errorf("got %v and %v", got, err)
+		}
+		if err == nil {
+			if err := got.Flow.Check(); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }
