@@ -22,9 +22,9 @@ type Retry struct {
 // Wrap is the node with its retries. It is an error for a node that runs others:
 // those are to be tried again by themselves.
 func (r Retry) Wrap(n Node) (Node, error) {
-	switch n := n.(type) {
+	switch n.(type) {
 	case container, loopModel, loopTools, Interrupt, turn:
-		return nil, fmt.Errorf("a node of type %q cannot be tried again", n.(Node).Type())
+		return nil, fmt.Errorf("a node of type %q cannot be tried again", n.Type())
 	}
 	if r.Backoff == 0 {
 		r.Backoff = 1

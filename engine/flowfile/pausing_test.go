@@ -128,3 +128,46 @@ steps:
 		})
 	}
 }
+
+// A document of teff that says that it is a conversation is run by messages.
+func TestDocumentOfTeffAsAConversation(t *testing.T) {
+	recorded, err := os.ReadFile(teffData + "workflows/helpdesk.graph.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := func(more string) (*File, error) {
+		file := filepath.Join(t.TempDir(), "helpdesk.graph.yaml")
+		if err := os.WriteFile(file, append(slices.Clone(recorded), more...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return Load(file)
+	}
+	f, err := load("conversation: {transient: [draft]}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.NewKey([]byte("use-a-secret-from-your-vault-32b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := engine.New(engine.Config{Store: memory.New(memory.Options{}), Keys: seal.NewKeyring(key), Tools: f.Tools})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := stores.Key{Owner: stores.DefaultOwner, Run: "s"}
+	for _, c := range []struct{ say, reply, prompt string }{
+		{"hello", "You said <User: hello>", ""},
+		{"a refund", "You said <User: hello>", "Refund 30? (yes/no)"},
+		{"yes", "Refunded 30.", ""},
+	} {
+		turn, err := r.Turn(t.Context(), f.Flow, engine.Turn{Key: k, Message: c.say})
+		if err != nil || turn.Reply != c.reply || turn.Waiting != (c.prompt != "") || turn.Waiting && turn.Prompt != c.prompt {
+			t.Errorf("%q: %+v, %v", c.say, turn, err)
+		}
+	}
+	for _, more := range []string{"conversation: yes\n", "conversation: {transient: [1]}\n", "conversation: {message: m}\n"} {
+		if _, err := load(more); err == nil {
+			t.Errorf("%s is taken", more)
+		}
+	}
+}

@@ -128,7 +128,7 @@ func TestRefusedDocuments(t *testing.T) {
 		{"steps:\n  - {id: a, type: subflow, config: {graph: {steps: [" + ask + "], edges: [{from: a, to: b}]}}}\n", "{id: a, type: interrupt", "a/a", `an edge leads to "b", which is no step`},
 		{"steps:\n  - {id: s, type: parallel, config: {branches: [" + ask + "]}, retry: {max_retries: 2}}\n", "{id", "s", "retry of a step in which a person is asked"},
 		{"steps:\n  - {id: s, type: loop, config: {until: x, body: [" + ask + "]}}\n", "{id: s", "s", "loop requires config.key"},
-		{"steps:\n  - {id: a, type: llm_chat}\n", "{id", "a", `its type "llm_chat" needs`},
+		{"steps:\n  - {id: a, type: llm_chat}\n", "{id", "a", `its type "llm_chat" asks a model`},
 		{"hooks: {on_node_start: x}\nsteps: []\n", "{on", "", "hooks are Python code"},
 		{"steps:\n  - {id: a, type: nothing}\n", "nothing", "a", "unknown node type"},
 	} {

@@ -56,6 +56,7 @@ func (o Options) loadWorkflow(f *File) (*File, error) {
 	} else {
 		flow.Initial(initial)
 	}
+	w.conversation(flow, teffdoc.Beside(f.Path, "conversation"))
 	if err := w.err(); err != nil {
 		return f, err
 	}
@@ -65,6 +66,39 @@ func (o Options) loadWorkflow(f *File) (*File, error) {
 	}
 	f.Description, f.Flow, f.Tools = doc.Description, flow, tool.NewRegistry()
 	return f, nil
+}
+
+// conversation makes the flow one, when the document says so by a key of ours:
+// whether a workflow of teff is run by messages is said by who runs it.
+func (w *workflow) conversation(f *engine.Flow, v py.Value) {
+	if v == nil {
+		return
+	}
+	root, err := fromPython(v)
+	d, ok := root.(map[string]any)
+	if err != nil || !ok {
+		w.fail(nil, "conversation must be a mapping")
+		return
+	}
+	var c engine.Conversation
+	for key, v := range d {
+		list, isList := v.([]any)
+		switch text, isText := v.(string); {
+		case key == "messages" && isText:
+			c.Messages = text
+		case key == "transient" && isList:
+			for _, e := range list {
+				name, ok := e.(string)
+				if !ok {
+					w.fail(nil, "conversation: transient must be a list of texts")
+				}
+				c.Transient = append(c.Transient, name)
+			}
+		default:
+			w.fail(nil, "conversation has messages, a text, and transient, a list; not %s: %s", key, str(v))
+		}
+	}
+	f.Conversation(c)
 }
 
 func (w *workflow) problems(list []teff.Problem) {

@@ -146,11 +146,7 @@ func (n *native) perform(t *testing.T, action *py.Dict) outcome {
 	}
 	n.initial = f.Flow.InitialState()
 	if n.talks {
-		c := engine.Conversation{}
-		for _, key := range dictsAndTexts(action, "transient_keys") {
-			c.Transient = append(c.Transient, key)
-		}
-		f.Flow.Conversation(c)
+		f.Flow.Conversation(engine.Conversation{Transient: textsOf(action, "transient_keys")})
 	}
 	key, err := seal.NewKey([]byte("use-a-secret-from-your-vault-32b"))
 	if err != nil {
@@ -189,7 +185,7 @@ func (n *native) execute(ctx context.Context, r *engine.Runner, f *File, action 
 	return o
 }
 
-func dictsAndTexts(d *py.Dict, key string) (all []string) {
+func textsOf(d *py.Dict, key string) (all []string) {
 	if l, ok := d.GetOr(key, nil).(*py.List); ok {
 		for _, item := range l.Items {
 			all = append(all, item.(string))

@@ -31,6 +31,15 @@ func Marked(file string) bool {
 	return named || keysOfTeff(doc)
 }
 
+// Beside is the value of a top-level key that teff lets pass, nil when there is none.
+func Beside(file, key string) py.Value {
+	doc := mapping(file)
+	if doc == nil {
+		return nil
+	}
+	return get(doc, key)
+}
+
 // mapping is the document of a file, nil when it is none.
 func mapping(file string) *py.Dict {
 	data, err := os.ReadFile(file)
