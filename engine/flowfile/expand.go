@@ -105,6 +105,9 @@ func (x *expander) included(path string) (*teffdoc.Source, error) {
 		return &teffdoc.Source{Doc: py.NewDict()}, nil
 	}
 	r.mapping(root, "an included file", documentKeys)
+	if it := root.get(teffdoc.Mark); it != nil && it.text != "flowtui" {
+		r.fail(it, "a flow file cannot include one of the dialect %q", it.text)
+	}
 	return x.source(root), nil
 }
 

@@ -131,10 +131,12 @@ edges: [{from: a_hi, to: last}, {from: last, to: call, condition: x=never}]
 		"models": {"include: parts/models.yaml\nsteps: []\n", "parts/models.yaml:2:9: an included file has models: give it in the file that includes it"},
 		"typo":   {"include: parts/typo.yaml\n", `parts/typo.yaml:3:7: node "b": config of a transform has no key "acton"`},
 		"folder": {"include: parts\n", "include:"},
+		"teff":   {"include: parts/teff.yaml\n", `parts/teff.yaml:1:10: a flow file cannot include one of the dialect "teff"`},
 		"broken": {"include: parts/broken.yaml\n", "parts/broken.yaml:1:"},
 		"number": {"include: 5\n", "include: expected a path or {path, prefix}"},
 	} {
 		write("parts/models.yaml", "steps: [{id: b, type: transform, config: {action: now, output_key: o}}]\nmodels: [{name: m, provider: ollama, model: x}]\n")
+		write("parts/teff.yaml", "dialect: teff\nsteps: []\n")
 		write("parts/typo.yaml", "steps:\n  - {id: b, type: transform, config: {\n      acton: now, action: now, output_key: o}}\n")
 		write("parts/broken.yaml", "steps: [}\n")
 		write("main.yaml", c.text)

@@ -16,8 +16,8 @@ const Mark = "dialect"
 
 // Marked reports whether a file says that it is a document of the teff format
 // and not a flow file of our own, which share most of their form: by its key
-// dialect, by its name, as teff names its documents, or by keys, idioms or tools
-// that only teff has.
+// dialect; else, unless it has what only ours have, by its name, as teff names its
+// documents, or by keys, idioms or tools that only teff has.
 func Marked(file string) bool {
 	base := filepath.Base(file)
 	named := base == "graph.yaml" || base == "flow.yaml" || strings.HasSuffix(base, ".graph.yaml") || strings.HasSuffix(base, ".flow.yaml")
@@ -27,6 +27,8 @@ func Marked(file string) bool {
 		return named
 	case doc.Has(Mark):
 		return get(doc, Mark) == "teff"
+	case keysOfOurs(doc):
+		return false
 	}
 	return named || keysOfTeff(doc)
 }
@@ -58,6 +60,29 @@ func mapping(file string) *py.Dict {
 	return doc
 }
 
+// keysOfOurs reports whether a document has what only flow files of our own have.
+func keysOfOurs(doc *py.Dict) bool {
+	if doc.Has("models") {
+		return true
+	}
+	for _, step := range items(get(doc, "steps")) {
+		d, ok := step.(*py.Dict)
+		if !ok {
+			continue
+		}
+		if slices.Contains(oursTypes, text(d, "type")) || d.Len() == 1 && slices.Contains(ownIdioms, d.Keys()[0]) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(items(get(doc, "tools")), func(v py.Value) bool {
+		d, ok := v.(*py.Dict)
+		return ok && d.Has("command")
+	})
+}
+
+// oursTypes are step types that teff does not have.
+var oursTypes = []string{"call", "interrupt_loop", "llm", "tool_loop"}
+
 // keysOfTeff reports whether a document has what only teff's have.
 func keysOfTeff(doc *py.Dict) bool {
 	for _, key := range []string{"plugins", "plugins_folder", "providers", "default_provider", "default_model", "checkpoint", "hooks", "channels"} {
@@ -70,7 +95,7 @@ func keysOfTeff(doc *py.Dict) bool {
 		if !ok {
 			continue
 		}
-		if slices.Contains(ownTypes, text(d, "type")) || d.Len() == 1 && slices.Contains(teamIdioms, d.Keys()[0]) {
+		if slices.Contains(teffTypes, text(d, "type")) || d.Len() == 1 && slices.Contains(teamIdioms, d.Keys()[0]) {
 			return true
 		}
 	}
@@ -80,8 +105,8 @@ func keysOfTeff(doc *py.Dict) bool {
 	})
 }
 
-// ownTypes are node types that flow files of our own do not have.
-var ownTypes = []string{"fallback", "react_agent", "tool_exec"}
+// teffTypes are node types that flow files of our own do not have.
+var teffTypes = []string{"fallback", "react_agent", "tool_exec"}
 
 // teamIdioms are idioms that flow files of our own do not have.
 var teamIdioms = []string{"agent", "agent_step", "supervise", "supervisor", "team"}
