@@ -101,7 +101,7 @@ func (w *workflow) chain(f *engine.Flow, steps []*teff.Node, name string) (first
 		}
 		at := *w
 		at.reader = w.at(id)
-		if node := at.step(n); node != nil {
+		if node := at.step(n, nil); node != nil {
 			f.Node(id, node)
 		}
 		if i == 0 {

@@ -122,7 +122,7 @@ func (w *workflow) flow(g *teff.Graph, name string) *engine.Flow {
 	for _, n := range g.Nodes {
 		at := *w
 		at.reader = w.at(n.ID)
-		if node := at.step(n); node != nil {
+		if node := at.step(n, g); node != nil {
 			f.Node(n.ID, node)
 		}
 		at.jumps(f, g, n)
@@ -174,11 +174,12 @@ func (w *workflow) condition(text string) engine.Condition {
 	return engine.Condition{Text: text, Test: func(s engine.State) (bool, error) { return teff.Holds(text, toDict(s)) }}
 }
 
-// step compiles a node, nil when it cannot be run.
-func (w *workflow) step(n *teff.Node) engine.Node {
+// step compiles a node of a graph, or with none of a list; nil when it cannot be
+// run.
+func (w *workflow) step(n *teff.Node, g *teff.Graph) engine.Node {
 	switch {
 	case n.Type == "interrupt":
-		return w.interrupt(n)
+		return w.interrupt(n, g)
 	case !n.Pauses():
 		return stepped{n, w.tools, w.reducers}
 	case n.Retry != nil && n.Retry.Enabled:
@@ -197,8 +198,54 @@ func (w *workflow) step(n *teff.Node) engine.Node {
 	return node
 }
 
-func (w *workflow) interrupt(n *teff.Node) engine.Node {
+func (w *workflow) interrupt(n *teff.Node, g *teff.Graph) engine.Node {
 	key, _ := n.Config.GetOr("key", "").(string)
 	prompt, _ := n.Config.GetOr("prompt", "").(string)
-	return engine.Interrupt{Key: key, Prompt: func(s engine.State) (string, error) { return py.Render(prompt, toDict(s)) }}
+	i := engine.Interrupt{Key: key, Prompt: func(s engine.State) (string, error) { return py.Render(prompt, toDict(s)) }}
+	if v := judge(n, g); v != nil {
+		i.Want = wanted(v)
+	}
+	return i
+}
+
+// judge is the validate node that surely follows an interrupt and judges its
+// answer, nil when there is none.
+func judge(n *teff.Node, g *teff.Graph) *teff.Node {
+	if g == nil {
+		return nil
+	}
+	for _, e := range g.Edges {
+		if e.From != n.ID || e.IsError() {
+			continue
+		}
+		v := g.Node(e.To)
+		if e.Condition != nil || v == nil || v.Type != "validate" || v.Config.GetOr("input_key", "answer") != n.Config.GetOr("key", "") {
+			return nil
+		}
+		return v
+	}
+	return nil
+}
+
+// wanted is what a validate node lets pass, for who answers: a pattern in words
+// alone, as it is Python's.
+func wanted(v *teff.Node) *engine.Want {
+	if pattern, ok := v.Config.GetOr("regex", nil).(string); ok && pattern != "" {
+		return &engine.Want{Hint: "a text that matches " + pattern}
+	}
+	if list, ok := v.Config.GetOr("any_of", nil).(*py.List); ok && len(list.Items) > 0 {
+		want := &engine.Want{}
+		for _, item := range list.Items {
+			text, ok := item.(string)
+			if !ok {
+				return nil
+			}
+			want.AnyOf = append(want.AnyOf, text)
+		}
+		return want
+	}
+	if text, ok := v.Config.GetOr("equals", nil).(string); ok && text != "" {
+		return &engine.Want{Equals: text}
+	}
+	return nil
 }

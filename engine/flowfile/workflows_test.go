@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -353,4 +354,23 @@ var knownDifferences = map[string]string{
 	"loop_guard/continue": "max_iterations is of teff's process; here a flow has a bound of its own",
 	"chat_killed/message": "the turn that was cut short is finished first, with its reply; teff starts it over with both messages and loses it",
 	"values_nan/answer":   "a state is JSON, which has neither nan nor infinities: refused at the start",
+}
+
+// Who answers is told what passes, where a validate step surely follows.
+func TestDocumentsOfTeffSayWhatIsWanted(t *testing.T) {
+	for workflow, want := range map[string]*engine.Want{
+		"signoff.flow.yaml":         {AnyOf: []string{"yes", "ok", "fine"}},
+		"triage.flow.yaml":          {Hint: "a text that matches ^([A-Z]{2}-[0-9]{3})$"},
+		"discount.graph.yaml":       {Hint: "a text that matches ^[A-Z]{2}-[0-9]{4}$"},
+		"release_review.graph.yaml": nil,
+	} {
+		f, err := Load(teffData + "workflows/" + workflow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := runAlone(t, f, nil)
+		if err != nil || len(res.Waiting) != 1 || !reflect.DeepEqual(res.Waiting[0].Want, want) {
+			t.Errorf("%s: %+v, want %+v, %v", workflow, res.Waiting, want, err)
+		}
+	}
 }
