@@ -153,7 +153,7 @@ func (s *session) hold(nodes []NodeRun, f Failure) saveRequest {
 		events: []newEvent{{EventHeld, map[string]any{"node": f.Node, "message": f.Message}}},
 		held: &Error{
 			Class: ErrHeld, Key: s.place.Key, Reason: fmt.Sprintf("node %q failed: %s", f.Node, f.Message),
-			Hint: "mend what is wrong, then run it again with the same id: it goes on at this node",
+			Hint: "mend what is wrong, then recover the run, or execute it again with the same id: it goes on at this node",
 		},
 	}
 }
