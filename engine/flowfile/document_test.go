@@ -34,7 +34,7 @@ func TestErrors(t *testing.T) {
 		{"steps: {id: a}", "f.yaml:1:8: steps must be a list, not a mapping"},
 		{"steps: [a]", "f.yaml:1:9: a step must be a mapping, not a string"},
 		{"steps: [{transform: {action: now}}]", `f.yaml:1:21: node "transform_1": config of a transform needs "output_key"`},
-		{"steps: [{subflow: {}}]", "f.yaml:1:9: steps of the form {subflow: …} are not of the dialect; write {id, type: subflow, config}"},
+		{"steps: [{subflow: {}}]", "f.yaml:1:9: steps of the form {subflow: …} cannot stand here; write {id, type: subflow, config}"},
 
 		{step("{type: call, config: {tool: t}}"), `f.yaml:3:5: a step needs "id"`},
 		{step("{id: a, config: {tool: t}}"), `f.yaml:3:5: node "a": a step needs "type"`},

@@ -58,7 +58,7 @@ func (d *document) readStep(it *item) {
 	}
 	if len(it.fields) == 1 && it.get("id") == nil {
 		if idiom := it.fields[0].key.text; refusedTypes[idiom] != "" || slices.Contains(stepTypes, idiom) {
-			d.fail(it, "steps of the form {%s: …} are not of the dialect; write {id, type: %s, config}", idiom, idiom)
+			d.fail(it, "steps of the form {%s: …} cannot stand here; write {id, type: %s, config}", idiom, idiom)
 			d.lostStep = true
 			return
 		}
