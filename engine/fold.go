@@ -56,7 +56,7 @@ func (c CallInfo) Doubt() string {
 	if c.Status == stores.CallUnrecordable {
 		return "it may have run, its result could not be kept: " + c.Why
 	}
-	return fmt.Sprintf("started at %s, no result was recorded: it may or may not have run", c.Started.Format(time.TimeOnly))
+	return fmt.Sprintf("started at %s UTC, no result was recorded: it may or may not have run", c.Started.UTC().Format(time.TimeOnly))
 }
 
 type callKey struct {

@@ -102,7 +102,7 @@ func (r *Runner) clockTime(t time.Time) string {
 	if d := t.Sub(r.clock.now()); d > 12*time.Hour || d < -12*time.Hour {
 		return t.UTC().Format(time.RFC3339)
 	}
-	return t.UTC().Format(time.TimeOnly)
+	return t.UTC().Format(time.TimeOnly) + " UTC"
 }
 
 // liveLease returns the run's lease if somebody holds it now.

@@ -285,7 +285,7 @@ func TestConversationOfACallInDoubt(t *testing.T) {
 	want := []string{`  lookup{} done tools.1@1 pending = 1`, `  mail{} running tools.2@1 pending`, `  lookup{} not-run pending`}
 	same(t, want, calls(alive))
 	got := calls(told(b.conversation("c", -1)))
-	want[1] = got[1][:strings.Index(got[1], "started at")] + "started at 03:04:05, no result was recorded: it may or may not have run"
+	want[1] = got[1][:strings.Index(got[1], "started at")] + "started at 03:04:05 UTC, no result was recorded: it may or may not have run"
 	same(t, want, got)
 	if !strings.HasPrefix(want[1], "  mail{} in-doubt tools.2@1 pending because ") {
 		t.Errorf("%q", want[1])

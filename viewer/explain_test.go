@@ -49,7 +49,7 @@ func TestDoubtIsToldOnce(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	}
-	const started = "started at 10:00:00, no result was recorded: it may or may not have run"
+	const started = "started at 10:00:00 UTC, no result was recorded: it may or may not have run"
 	if got := plainDoubt(started); got != started {
 		t.Errorf("%q", got)
 	}

@@ -215,11 +215,11 @@ func TestDeadStoreKeepsRowsAndRefusesActions(t *testing.T) {
 	x := start(t, 80, 24)
 	x.backend.Err = errors.New("demo.db is locked")
 	x.changed()
-	x.sees("demo.db is locked (since 09:30:00), trying again in 5s; no actions until then.", "order-7", "last read 0s ago")
+	x.sees("demo.db is locked (since 09:30:00 UTC), next try in 5s; no actions until then.", "order-7", "last read 0s ago")
 	x.keys("e")
 	x.sees("order-7: the store cannot be read: demo.db is locked")
 	x.wait(3*time.Second - typing)
-	x.sees("last read 3s ago", "trying again in 2s")
+	x.sees("last read 3s ago", "next try in 2s")
 	x.golden("runs_dead_80x24")
 	x.backend.Err = nil
 	x.wait(3 * time.Second)
@@ -236,7 +236,7 @@ func TestOneDeadStoreOfTwo(t *testing.T) {
 	x.sees("prod", "2 stores")
 	x.backend.Problems = []viewer.StoreProblem{{Store: "prod", Since: viewstest.Now, Problem: viewer.Problem{Message: "connection refused"}}}
 	x.changed()
-	x.sees("prod: connection refused (since 09:30:00)", "order-9")
+	x.sees("prod: connection refused (since 09:30:00 UTC)", "order-9")
 	x.keys("G", "a")
 	x.sees("prod cannot be read: connection refused")
 }

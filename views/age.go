@@ -37,6 +37,9 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%dy", d/(365*day))
 }
 
+// clock is a time of day, in UTC as everywhere.
+func clock(t time.Time) string { return t.UTC().Format(time.TimeOnly) + " UTC" }
+
 // plural is a number of things: 1 line, 2 lines.
 func plural(n int, thing string) string {
 	if n == 1 {

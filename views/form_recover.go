@@ -133,7 +133,7 @@ func (f *recoverForm) content(width int) []string {
 		lines = widget.Wrap(p.Lately, width)
 	}
 	if l := p.Lease; f.alive() {
-		held := fmt.Sprintf("%s works on it, its lease ends %s", l.Holder, l.Expires.Format("15:04:05"))
+		held := fmt.Sprintf("%s works on it, its lease ends %s", l.Holder, clock(l.Expires))
 		lines = append(lines, f.styles.Tone(theme.Attention).Render(widget.Cut(widget.Plain(held), width, f.styles.Ellipsis)))
 	}
 	lines = append(lines, "")
@@ -169,7 +169,7 @@ func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, 
 	text := ""
 	switch {
 	case what == "doubt" && c.Status == "started" && c.Started != nil:
-		text = "started " + c.Started.Format("15:04:05") + ", no result, not idempotent"
+		text = "started " + clock(*c.Started) + ", no result, not idempotent"
 	case what == "doubt":
 		text = c.Why
 	case what == "run":
@@ -179,23 +179,34 @@ func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, 
 	case what == "rerun":
 		text = "it did not run, runs now"
 	case c.Ended != nil:
-		text = "done " + c.Ended.Format("15:04:05")
+		text = "done " + clock(*c.Ended)
 		if len(c.Result) > 0 {
 			text += ", " + string(c.Result)
 		}
 		text += ", not run again"
 	}
 	head := f.styles.Tone(tone).Render(symbol + " " + widget.Fit(what, 7, ""))
-	return widget.Fit(head+" "+widget.Fit(widget.Plain(c.Tool), min(18, width/4), f.styles.Ellipsis)+"  "+widget.Plain(text), width, f.styles.Ellipsis)
+	return widget.Fit(head+" "+widget.Fit(widget.Plain(c.Tool), toolCells(width), f.styles.Ellipsis)+"  "+widget.Plain(text), width, f.styles.Ellipsis)
 }
 
-// with is the arguments of a call that would run, all of them.
+// toolCells is the room for the name of a tool before what happens to its call.
+func toolCells(width int) int { return min(16, width/4) }
+
+// with is what a call that would run is made with, all of it: its arguments, and
+// the name of its tool where that was cut.
 func (f *recoverForm) with(c viewer.Call, width int) []string {
-	if len(c.Args) == 0 || string(c.Args) == "null" {
+	text := ""
+	if widget.Width(widget.Plain(c.Tool)) > toolCells(width) {
+		text = c.Tool + " "
+	}
+	if len(c.Args) > 0 && string(c.Args) != "null" {
+		text += string(c.Args)
+	}
+	if text == "" {
 		return nil
 	}
 	indent := widget.Space(10)
-	lines := widget.Break(string(c.Args), max(1, width-widget.Width(indent)))
+	lines := widget.Break(text, max(1, width-widget.Width(indent)))
 	for i, l := range lines {
 		lines[i] = f.styles.Muted.Render(indent + l)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views/viewstest"
@@ -119,6 +120,12 @@ func TestTimesSayTheirZone(t *testing.T) {
 	}
 	x.keys("5")
 	x.sees("time UTC")
+
+	x = start(t, 100, 30)
+	x.now = x.now.In(time.FixedZone("here", 3*3600)) // the clock of the machine is another one
+	x.backend.Err = viewer.Problem{Code: "failed", Message: "demo.db is locked"}
+	x.changed()
+	x.sees("demo.db not read since 09:30:00 UTC", "demo.db is locked (since 09:30:00 UTC)")
 }
 
 // Several open calls of one tool are not told as the same sentence over and over.

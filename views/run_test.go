@@ -212,7 +212,7 @@ func TestRunDeadStoreKeepsWhatWasReadAndTriesAgain(t *testing.T) {
 			x.backend.Err = errors.New("demo.db is locked")
 			x.changed()
 			x.wait(time.Second)
-			x.sees("demo.db is locked (since 09:30:00), trying again in 4s; no actions until then.", "last read 1s ago")
+			x.sees("demo.db is locked (since 09:30:00 UTC), next try in 4s; no actions until then.", "last read 1s ago")
 			if !strings.Contains(x.view(), strings.TrimSpace(before)) {
 				t.Fatalf("%q is gone\n%s", before, x.view())
 			}

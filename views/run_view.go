@@ -112,11 +112,11 @@ func (r *runScreen) trouble() string {
 	if f == nil {
 		return ""
 	}
-	next := "trying again in " + short(max(0, retryAfter-r.now().Sub(f.tried)))
+	next := "next try in " + short(max(0, retryAfter-r.now().Sub(f.tried)))
 	if f.busy {
 		next = "trying again now"
 	}
-	text := fmt.Sprintf("%s (since %s), %s", inStore(r.ref.Store, f.problem.Message), f.since.Format("15:04:05"), next)
+	text := fmt.Sprintf("%s (since %s), %s", inStore(r.ref.Store, f.problem.Message), clock(f.since), next)
 	if r.detail.problem != nil {
 		text += "; no actions until then"
 	}

@@ -3,7 +3,6 @@ package views
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views/theme"
@@ -157,11 +156,11 @@ func (r *runs) missing() string {
 	var all []string
 	for _, info := range stores(r.shared) {
 		if p := r.unread(info.Label); p != nil {
-			all = append(all, storeName(r.shared, info.Label, info.Label)+" not read since "+p.Since.Format(time.TimeOnly))
+			all = append(all, storeName(r.shared, info.Label, info.Label)+" not read since "+clock(p.Since))
 		}
 	}
 	if r.failed != nil {
-		all = []string{storeNames(r.shared) + " not read since " + r.failedAt.Format(time.TimeOnly)}
+		all = []string{storeNames(r.shared) + " not read since " + clock(r.failedAt)}
 	}
 	return strings.Join(all, ", ")
 }
@@ -202,16 +201,16 @@ func (r *runs) howToSeeOthers() string {
 // trouble is the sentence about what could not be read, "" when all is well.
 func (r *runs) trouble() string {
 	wait := retryAfter - r.now().Sub(r.tried)
-	next := "trying again in " + short(max(0, wait))
+	next := "next try in " + short(max(0, wait))
 	if r.page.busy {
 		next = "trying again now"
 	}
 	switch {
 	case r.failed != nil:
-		return fmt.Sprintf("%s (since %s), %s; no actions until then.", strings.TrimSuffix(r.failed.Message, "."), r.failedAt.Format("15:04:05"), next)
+		return fmt.Sprintf("%s (since %s), %s; no actions until then.", strings.TrimSuffix(r.failed.Message, "."), clock(r.failedAt), next)
 	case len(r.partial) > 0:
 		p := r.partial[0]
-		return fmt.Sprintf("%s (since %s), %s.", inStore(p.Store, p.Problem.Message), p.Since.Format("15:04:05"), next)
+		return fmt.Sprintf("%s (since %s), %s.", inStore(p.Store, p.Problem.Message), clock(p.Since), next)
 	}
 	return ""
 }

@@ -2,7 +2,6 @@ package views
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views/theme"
@@ -56,7 +55,7 @@ func callTimes(c viewer.Call) string {
 	case c.Ended == nil:
 		return text + "; no end is recorded"
 	case c.Status == "resolved":
-		return text + "; resolved " + c.Ended.UTC().Format(time.TimeOnly)
+		return text + "; resolved " + clock(*c.Ended)
 	}
 	return text + "; ended " + c.Ended.UTC().Format("15:04:05.000") + ", took " + took(span{*c.Started, *c.Ended})
 }

@@ -197,7 +197,7 @@ func TestOverviewOfAConversationThatCannotBeRead(t *testing.T) {
 	x.keys("enter")
 	x.sees("Talk  the conversation cannot be read: step 6: row is unreadable", "a  approve charge_card", "live")
 	x.keys("7")
-	x.sees("step 6: row is unreadable", "trying again")
+	x.sees("step 6: row is unreadable", "next try in")
 	x.backend.TalkErr = nil
 	x.wait(5 * time.Second)
 	x.sees("They are held.")

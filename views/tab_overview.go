@@ -243,7 +243,7 @@ func (o *overviewTab) expiry(row viewer.Row) string {
 	if row.Lease == nil || row.Lease.Holder == "" || row.Lease.Expires.Before(o.r.now()) {
 		return ""
 	}
-	return ", its lease ends " + row.Lease.Expires.UTC().Format(time.TimeOnly)
+	return ", its lease ends " + clock(row.Lease.Expires)
 }
 
 // dropped is when the store drops the run by itself, "" when it does not.
