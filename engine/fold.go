@@ -103,7 +103,13 @@ func FoldCalls(rows []stores.Call) []CallInfo {
 	return out
 }
 
+// apply takes the next record of the call. Of a call that a person knows to have
+// run, and with what result, the old worker's late word that it could not keep
+// the result says nothing new, and must not make the call run again.
 func (c *CallInfo) apply(r stores.Call, b callBody) {
+	if c.Status == stores.CallResolved && !c.NotRun && r.Status == stores.CallUnrecordable && c.Segment == r.Segment {
+		return
+	}
 	c.Segment, c.N, c.Tool, c.Idempotent, c.Status = r.Segment, r.N, r.Tool, r.Idempotent, r.Status
 	c.Digest, c.By, c.Note = b.Digest, b.By, b.Note
 	c.Result, c.Error, c.Failed, c.Denied, c.Why, c.NotRun = b.Result, b.Error, b.Failed, b.Denied, b.Why, b.NotRun

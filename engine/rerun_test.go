@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 
@@ -104,6 +105,51 @@ func TestRerunMeansWhatWasKnown(t *testing.T) {
 		res, err := runner(t, s, w.ticketTools(), named("third")).Recover(ctx, f, key("a"), rerun)
 		if err != nil || res.Status != stores.StatusDone || w.count("charge_card") != 2 {
 			t.Errorf("said again: %+v, %v, %d charges", res, err, w.count("charge_card"))
+		}
+		verified(t, s, "a")
+	})
+}
+
+// That a call ran, and with what result, was found out by a person: the old
+// worker's late word that it could not keep the result takes nothing of that back.
+func TestLateWordDoesNotUndoAResolution(t *testing.T) {
+	eachStore(t, func(t *testing.T, s full) {
+		w, charge := newWorld(), newGate()
+		w.do["charge_card"] = func(ctx context.Context, in tool.Input) (any, error) {
+			_, err := charge.pass(ctx, in)
+			return make(chan int), err // cannot be kept
+		}
+		f := engine.NewFlow("f").Node("pay", engine.NodeFunc(func(ctx context.Context, _ engine.State) (engine.State, error) {
+			if _, err := engine.CallTool(ctx, "charge_card", nil); err != nil {
+				return nil, err
+			}
+			_, err := engine.CallTool(ctx, "email_tickets", nil)
+			return nil, err
+		}))
+		tools := w.ticketTools(func(t *tool.Tool) {
+			if t.Name == "email_tickets" {
+				needsOK(t)
+			}
+		})
+		first := make(chan error, 1)
+		go func() {
+			_, err := runner(t, s, tools, named("first")).Run(ctx, f, start("a"))
+			first <- err
+		}()
+		<-charge.reached
+		second := runner(t, s, tools, named("second"))
+		if err := second.Resolve(ctx, key("a"), engine.Resolution{Call: "pay.1", Result: json.RawMessage(`"ch_81"`), By: "olga", Takeover: true}); err != nil {
+			t.Fatal(err)
+		}
+		res, err := second.Recover(ctx, f, key("a"), engine.RecoverOptions{Takeover: true, By: "olga"})
+		if err != nil || res.Status != stores.StatusPaused {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		close(charge.open)
+		<-first
+		res, err = second.Resume(ctx, f, key("a"), engine.Decide{Type: engine.DecideApprove, ID: "pay.2", By: "olga"})
+		if err != nil || res.Status != stores.StatusDone || w.count("charge_card") != 1 || w.count("email_tickets") != 1 {
+			t.Errorf("%+v, %v, %d charges, %d mails", res, err, w.count("charge_card"), w.count("email_tickets"))
 		}
 		verified(t, s, "a")
 	})
