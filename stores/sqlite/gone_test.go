@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,4 +43,39 @@ func TestFileTakenAwayUnderTheWriter(t *testing.T) {
 	if err := s.Save(t.Context(), storetest.Step(p, 1)); !errors.Is(err, stores.ErrUnavailable) {
 		t.Errorf("writing: %v", err)
 	}
+}
+
+// Readers and the writer look at the file at the same time: for the race detector.
+func TestReadersAndTheWriterLookAtTheFile(t *testing.T) {
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), sqlite.Options{Create: true, Synchronous: "NORMAL"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	p := place("r")
+	if err := s.Save(t.Context(), storetest.Step(p, 0)); err != nil {
+		t.Fatal(err)
+	}
+	var reader sync.WaitGroup
+	written := make(chan struct{})
+	reader.Go(func() {
+		for {
+			if _, err := s.Info(t.Context()); err != nil {
+				t.Error(err)
+			}
+			select {
+			case <-written:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	})
+	for n := range int64(20) {
+		time.Sleep(3 * time.Millisecond)
+		if err := s.Save(t.Context(), storetest.Step(p, n+1)); err != nil {
+			t.Error(err)
+		}
+	}
+	close(written)
+	reader.Wait()
 }

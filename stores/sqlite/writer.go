@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	lib "modernc.org/sqlite/lib"
@@ -24,8 +25,8 @@ type querier interface {
 type writer struct {
 	db         *sql.DB
 	conn       *sql.Conn
-	file       os.FileInfo // the database file, to notice that another one took its place
-	seen       time.Time   // when it was last there
+	file       os.FileInfo               // the database file, to notice that another one took its place
+	seen       atomic.Pointer[time.Time] // when it was last there; readers look too
 	statements map[string]*prepared
 	known
 }
@@ -38,12 +39,12 @@ const glance = 5 * time.Millisecond
 // what is written there would be lost.
 func (w *writer) gone(path string) error {
 	begin := time.Now()
-	if begin.Sub(w.seen) < glance {
+	if seen := w.seen.Load(); seen != nil && begin.Sub(*seen) < glance {
 		return nil
 	}
 	now, err := os.Stat(path)
 	if err == nil && os.SameFile(now, w.file) {
-		w.seen = begin
+		w.seen.Store(&begin)
 		return nil
 	}
 	return errors.Join(fmt.Errorf("%w: the file was removed or replaced while it was open", stores.ErrUnavailable), err)
