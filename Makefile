@@ -12,9 +12,10 @@ build: ## build bin/flowtui
 	$(GO) build -o bin/flowtui ./cmd/flowtui
 
 # -count=1: the end-to-end tests build the program, which the cache does not see.
+# With the race detector a process sleeps for a second before it exits, unless it is told not to; the tests start thousands.
 test: ## install what the tests need, then run all of them with the race detector
 	@sh scripts/test-needs.sh
-	FLOWTUI_TEST_ALL=1 $(GO) test -race -count=1 -timeout $(TEST_TIMEOUT) ./...
+	FLOWTUI_TEST_ALL=1 GORACE=atexit_sleep_ms=0 $(GO) test -race -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 # Without the race detector, which makes it ten times slower; make test runs fewer seeds with it.
 sim: ## the crash simulation: 20,000 seeds in memory, or what fits into three minutes, and some on every other store

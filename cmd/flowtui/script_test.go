@@ -56,6 +56,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 	env.Setenv("LC_ALL", "C.UTF-8")
 	env.Setenv("TERM", "xterm")
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // with the race detector each program would end a second later
 	env.Setenv("K", "--key-file=demo.key")
 	env.Setenv("F", "--flows=flows")
 	if err := os.WriteFile(filepath.Join(env.WorkDir, "demo.key"), []byte(secret+"\n"), 0o600); err != nil {
