@@ -30,7 +30,7 @@ type Proxy struct {
 	closed bool
 	conns  map[net.Conn]struct{}
 	fault  func(request []byte) Fault
-	delay  time.Duration
+	delay  func() time.Duration
 }
 
 // New starts a proxy in front of a server's address. It ends with the test.
@@ -56,9 +56,13 @@ func (p *Proxy) Fault(f func(request []byte) Fault) {
 
 // Delay makes every reply wait from now on.
 func (p *Proxy) Delay(d time.Duration) {
+	p.delayBy(func() time.Duration { return d })
+}
+
+func (p *Proxy) delayBy(f func() time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.delay = d
+	p.delay = f
 }
 
 // Cut breaks all connections. New ones can be made.
@@ -168,7 +172,9 @@ func (l *link) replies() {
 		l.proxy.mu.Lock()
 		delay := l.proxy.delay
 		l.proxy.mu.Unlock()
-		time.Sleep(delay)
+		if delay != nil {
+			time.Sleep(delay())
+		}
 		l.mu.Lock()
 		fault := l.next
 		l.mu.Unlock()

@@ -2,20 +2,12 @@ package redis_test
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
 	"net/url"
-	"strconv"
-	"strings"
 	"testing"
-	"time"
 
 	client "github.com/redis/go-redis/v9"
 
-	"github.com/flowtui/flowtui/internal/testservers"
-	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/redis"
-	"github.com/flowtui/flowtui/stores/storetest"
 )
 
 func open(t testing.TB, rawURL string, opts redis.Options) *redis.Store {
@@ -66,38 +58,4 @@ func must(t testing.TB, c client.Cmdable, args ...any) any {
 		t.Fatalf("%v: %v", args, err)
 	}
 	return v
-}
-
-func TestConformance(t *testing.T) {
-	server := testservers.Redis(t)
-	c := raw(t, server.URL)
-	prefix := ""
-	storetest.Run(t, storetest.Harness{
-		Open: func(t *testing.T) stores.Store {
-			prefix = rand.Text()
-			return open(t, with(t, server.URL, "prefix", prefix), redis.Options{Create: true})
-		},
-		Reopen: func(t *testing.T, s stores.Store) stores.Store {
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			return open(t, with(t, server.URL, "prefix", prefix), redis.Options{})
-		},
-		// The server's clock cannot be moved: its leases are, the other way.
-		Advance: func(d time.Duration) {
-			key := "{" + prefix + "}:leases"
-			leases, err := c.HGetAll(context.Background(), key).Result()
-			if err != nil {
-				t.Fatal(err)
-			}
-			for run, lease := range leases {
-				micros, holder, _ := strings.Cut(lease, " ")
-				n, err := strconv.ParseInt(micros, 10, 64)
-				if err != nil {
-					t.Fatal(err)
-				}
-				must(t, c, "HSET", key, run, fmt.Sprintf("%d %s", n-d.Microseconds(), holder))
-			}
-		},
-	})
 }

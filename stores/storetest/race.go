@@ -94,7 +94,8 @@ func raceNumbers(s *suite) {
 	for n := range int64(10) {
 		o := one{s: s}
 		race(racers, func(i int) {
-			o.note(s.RecordCall(s.ctx, stores.CallWrite{Call: Record(p, 1, n+1)}))
+			c := Record(p, 1, n+1, func(c *stores.Call) { c.Payload = fmt.Append(nil, i) })
+			o.note(s.RecordCall(s.ctx, stores.CallWrite{Call: c}))
 		})
 		o.check(fmt.Sprintf("call record %d", n+1))
 	}

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,6 +19,8 @@ type Harness struct {
 	Reopen func(t *testing.T, s stores.Store) stores.Store
 	// Advance moves the clock that leases are measured by.
 	Advance func(d time.Duration)
+	// Groups are the groups of cases to run, none for all.
+	Groups []string
 }
 
 // All is a store with every capability.
@@ -63,6 +66,9 @@ func Run(t *testing.T, h Harness) {
 		{"race", raceCases},
 	}
 	for _, g := range groups {
+		if len(h.Groups) > 0 && !slices.Contains(h.Groups, g.name) {
+			continue
+		}
 		t.Run(g.name, func(t *testing.T) {
 			for _, c := range g.cases {
 				t.Run(c.name, func(t *testing.T) { c.run(newSuite(t, h)) })
