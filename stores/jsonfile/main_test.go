@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	storetest.Rival(rival)
 	if path := os.Getenv(childStore); path != "" {
 		if err := writeForever(path, os.Getenv(childRun)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -36,6 +38,12 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+func rival(ctx context.Context, at string) (stores.Store, error) {
+	return jsonfile.Open(ctx, at, jsonfile.Options{Create: true})
+}
+
+func TestProcesses(t *testing.T) { storetest.Processes(t, filepath.Join(t.TempDir(), "store"), rival) }
 
 // writeForever goes on with a run, step after step with two call records each,
 // until its standard input ends. It says each step after its commit.

@@ -12,6 +12,7 @@ import (
 	"github.com/flowtui/flowtui/internal/testservers"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/postgres"
+	"github.com/flowtui/flowtui/stores/storetest"
 )
 
 // shared is the server that most tests use, each with schemas of its own. It
@@ -41,10 +42,7 @@ func (l *lasting) Helper() {}
 var lasts lasting
 
 func TestMain(m *testing.M) {
-	if address := os.Getenv(childStore); address != "" {
-		fmt.Fprintln(os.Stderr, contend(address, os.Getenv(childName)))
-		os.Exit(1)
-	}
+	storetest.Rival(rival)
 	postgres.SetNewStore(func(t *testing.T) *postgres.Store { return create(t, fresh(t, server(t))) })
 	code := m.Run()
 	for i := len(lasts.ends) - 1; i >= 0; i-- {

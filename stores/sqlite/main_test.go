@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	storetest.Rival(rival)
 	if path := os.Getenv(childStore); path != "" {
 		if err := writeForever(path, os.Getenv(childRun)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -35,6 +37,14 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+func rival(ctx context.Context, at string) (stores.Store, error) {
+	return sqlite.Open(ctx, at, sqlite.Options{Create: true})
+}
+
+func TestProcesses(t *testing.T) {
+	storetest.Processes(t, filepath.Join(t.TempDir(), "runs.db"), rival)
 }
 
 // writeForever goes on with a run, step after step with two call records each,
