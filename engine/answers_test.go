@@ -28,7 +28,7 @@ func answerBy(who, value string, p engine.Plan) engine.Decide {
 // is stored once; the others learn who won, and the next round's question,
 // which looks the same, stays open.
 func TestScenario17AnswersAtTheSameInstant(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		for i := range 5 {
 			run := fmt.Sprint("run-", i)
 			if _, err := runner(t, s, nil).Execute(ctx, asksEachRound(), execution(run)); err != nil {

@@ -92,7 +92,7 @@ func rounds(w *world) (*engine.Flow, *tool.Registry) {
 // Scenario 17: two operators have round 1 open. The first approves, the run
 // goes on to round 2; the second one's late word does not count for it.
 func TestScenario17LateDecision(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w := newWorld()
 		f, tools := rounds(w)
 		r := runner(t, s, tools)
@@ -128,7 +128,7 @@ func TestScenario17LateDecision(t *testing.T) {
 // Scenario 17: the same key pressed twice, and approve against deny, at the
 // same instant from several terminals.
 func TestScenario17AtTheSameInstant(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		for i := range 5 {
 			run := fmt.Sprint("run-", i)
 			w := newWorld()

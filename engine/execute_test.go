@@ -208,7 +208,7 @@ func TestExecuteTakesAnyAnswer(t *testing.T) {
 // "The same checkpoint_id under different owners never collides", and a
 // person's runs can be listed.
 func TestExecuteOwners(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		r := runner(t, s, nil)
 		for i, owner := range []string{"alice", "bob", ""} {
 			e := engine.Execution{Key: stores.Key{Owner: owner, Run: "chat-1"}, State: engine.State{"n": i}}
@@ -302,7 +302,7 @@ func three() *engine.Flow {
 // Scenario 16: several questions are open at once. An answer is for the one that
 // it names; without a name it is an error that lists them.
 func TestScenario16Interrupts(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		r := runner(t, s, nil)
 		res, err := r.Execute(ctx, three(), execution("x"))
 		if err != nil || waitingIDs(res.Waiting) != "a#1 b#1 c#1" {

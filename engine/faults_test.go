@@ -131,7 +131,7 @@ func (b *between) RecordCall(ctx context.Context, w stores.CallWrite) error {
 // Between the look and the claim the old worker starts one more call: the
 // claim cuts it off, and the recovery sees the call and fails closed.
 func TestCallStartedBeforeTheClaim(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w, g := newWorld(), newGate()
 		old := &between{full: s, at: 5, do: func() { <-g.open }} // before pay.1 is started
 		w.do["charge_card"] = func(context.Context, tool.Input) (any, error) { close(g.reached); select {} }
@@ -148,7 +148,7 @@ func TestCallStartedBeforeTheClaim(t *testing.T) {
 // An operator resolves a call while its late result comes in: both are kept,
 // and the result is the truth.
 func TestLateResultAndResolution(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w, g := newWorld(), newGate()
 		w.do["charge_card"] = g.pass
 		done := make(chan error, 1)

@@ -118,7 +118,7 @@ func TestToolErrorReplays(t *testing.T) {
 
 // An interrupt node beside calls: A and C once in total, B after the answer.
 func TestScenario21AskBetweenCalls(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w := newWorld()
 		tools := tool.NewRegistry(w.tool("a"), w.tool("b"), w.tool("c"))
 		f := engine.NewFlow("ask").
@@ -157,7 +157,7 @@ func TestScenario21AskBetweenCalls(t *testing.T) {
 // Scenario 16 and 17 for approvals: several are open, one is decided, and a
 // decision for an earlier round does not count for the next.
 func TestSeveralApprovals(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w := newWorld()
 		pay := func(to string) engine.Call {
 			return engine.Call{Tool: "pay", Args: func(engine.State) (any, error) { return map[string]any{"to": to}, nil }, Into: to}
@@ -197,7 +197,7 @@ func TestSeveralApprovals(t *testing.T) {
 }
 
 func TestRecoverAll(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w := newWorld()
 		tools := tool.NewRegistry(w.tool("hold_seats"), w.tool("charge_card"), w.tool("email_tickets"))
 		die := func(run string, at int, id stores.Identity) {
@@ -266,7 +266,7 @@ func (r *robbed) RecordCall(ctx context.Context, w stores.CallWrite) error {
 
 // A worker that loses its lease while it writes says so, at every write.
 func TestLeaseLostWhileWriting(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		for at := 1; at <= 7; at++ {
 			w, run := newWorld(), fmt.Sprint("order-", at)
 			quick := func(c *engine.Config) { c.LeaseTTL = 30 * time.Millisecond }

@@ -45,7 +45,7 @@ func TestReplayIsByteForByte(t *testing.T) {
 // Two holds in one process are two workers: a run that is alive is not adopted
 // by its own process, and who loses a race does not free the winner's lease.
 func TestOwnProcessIsAnotherWorker(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w, g := newWorld(), newGate()
 		w.do["email_tickets"] = g.pass
 		r := runner(t, s, w.ticketTools(idempotent))
@@ -71,7 +71,7 @@ func TestOwnProcessIsAnotherWorker(t *testing.T) {
 
 // A run that moves while it is verified is never called tampered.
 func TestVerifyARunThatMoves(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		f := engine.NewFlow("long").Node("n", engine.NodeFunc(nothing)).Edge("n", "n").MaxSupersteps(400)
 		done := make(chan error, 1)
 		go func() {

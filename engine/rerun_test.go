@@ -39,7 +39,7 @@ func (s *slowStart) RecordCall(ctx context.Context, w stores.CallWrite) error {
 // "Run it again" is said of the calls that were in doubt then. One that the old
 // worker starts after that, before it is cut off, needs a decision of its own.
 func TestRerunMeansWhatWasInDoubt(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w, charge, mail := newWorld(), newGate(), newGate()
 		w.do["charge_card"], w.do["email_tickets"] = charge.pass, mail.pass
 		f := engine.NewFlow("f").Node("start", engine.NodeFunc(nothing)).
@@ -78,7 +78,7 @@ func TestRerunMeansWhatWasInDoubt(t *testing.T) {
 // A late word about a call makes it another doubt: "run it again" was said of
 // one that might have run, and it did run.
 func TestRerunMeansWhatWasKnown(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w, charge := newWorld(), newGate()
 		w.do["charge_card"] = func(ctx context.Context, in tool.Input) (any, error) {
 			_, err := charge.pass(ctx, in)

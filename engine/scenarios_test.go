@@ -14,25 +14,7 @@ import (
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/tool"
 	"github.com/flowtui/flowtui/stores"
-	"github.com/flowtui/flowtui/stores/sqlite"
 )
-
-// eachStore runs a test on every native store that this version has.
-func eachStore(t *testing.T, f func(t *testing.T, s full)) {
-	t.Run("memory", func(t *testing.T) { f(t, newStore()) })
-	t.Run("sqlite", func(t *testing.T) {
-		s, err := sqlite.Open(ctx, t.TempDir()+"/runs.db", sqlite.Options{Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		f(t, s)
-	})
-}
 
 // gate is a tool that tells when it was reached and waits to be let go.
 type gate struct{ reached, open chan struct{} }
@@ -47,7 +29,7 @@ func (g gate) pass(context.Context, tool.Input) (any, error) {
 
 // Scenario 9: recovery acts on a stale snapshot, or on a run that is alive.
 func TestScenario09(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w := newWorld()
 		g := newGate()
 		w.do["email_tickets"] = g.pass
@@ -87,7 +69,7 @@ func TestScenario09(t *testing.T) {
 
 // Scenario 9, second half: two operators recover the same run at once.
 func TestScenario09TwoRecoverAtOnce(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w := newWorld()
 		c := &crashing{full: s, at: 6}
 		if _, err := runner(t, c, w.ticketTools(), named("dead")).Run(ctx, tickets(), start("order-7")); err == nil {
@@ -122,7 +104,7 @@ func TestScenario09TwoRecoverAtOnce(t *testing.T) {
 // run again: one of them wins, and the other one's word does not hold for what
 // the winner is at.
 func TestScenario09TwoTakeOverAtOnce(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		for i := range 10 {
 			w, run := newWorld(), fmt.Sprint("order-", i)
 			c := &crashing{full: s, at: 6}
@@ -167,7 +149,7 @@ func TestScenario09TwoTakeOverAtOnce(t *testing.T) {
 // Scenario 10: two writers from one parent. Both workers hold the same
 // checkpoint and finish the superstep; one save wins, the loser logs nothing more.
 func TestScenario10(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w := newWorld()
 		g := newGate()
 		w.do["charge_card"] = g.pass
@@ -227,7 +209,7 @@ func TestScenario10ParallelNodes(t *testing.T) {
 // Scenario 11: a call whose worker was slow or dead does not run twice. The
 // zombie wakes up after another worker took over: it can neither save nor call.
 func TestScenario11(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w := newWorld()
 		g := newGate()
 		w.do["charge_card"] = g.pass
@@ -257,7 +239,7 @@ func TestScenario11(t *testing.T) {
 
 // Scenario 11: three parallel calls, of which one is done when the worker dies.
 func TestScenario11ParallelCalls(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		w := newWorld()
 		tools := tool.NewRegistry(w.tool("a"), w.tool("b"), w.tool("c"))
 		f := engine.NewFlow("three").Node("start", engine.NodeFunc(func(context.Context, engine.State) (engine.State, error) { return nil, nil }))
@@ -342,7 +324,7 @@ func TestScenario15(t *testing.T) {
 		"markup": {"<&>", `"<&>"`}, "float as written": {json.RawMessage(`1.0`), `1.0`}, "nothing": {nil, `null`},
 	}
 	f := engine.NewFlow("one").Node("pay", engine.Call{Tool: "charge_card", Into: "out"})
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		for name, v := range values {
 			t.Run(name, func(t *testing.T) {
 				w := newWorld()

@@ -88,7 +88,7 @@ func TestScenario38OnEveryStore(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			eachStore(t, func(t *testing.T, s full) {
+			everyStore(t, func(t *testing.T, s full) {
 				w := newWorld()
 				if _, err := runner(t, s, w.ticketTools()).Run(ctx, tickets(), start("a")); err != nil {
 					t.Fatal(err)
@@ -116,7 +116,7 @@ func TestScenario38OnEveryStore(t *testing.T) {
 // Scenario 43 on every store: a run that was begun under one key and went on
 // under the next verifies with both.
 func TestScenario43OnEveryStore(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		ring := func(names ...string) *seal.Keyring {
 			var keys []seal.Key
 			for _, n := range names {

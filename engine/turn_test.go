@@ -274,7 +274,7 @@ func TestTurnTakesAnyAnswer(t *testing.T) {
 // Two messages to the same question: one wins, the other is refused and learns
 // who won; the question that opened meanwhile stays open.
 func TestScenario17Turns(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		r := runner(t, s, nil)
 		if _, err := r.Turn(ctx, renovation(), turnOf("plan it")); err != nil {
 			t.Fatal(err)
@@ -299,7 +299,7 @@ func TestScenario17Turns(t *testing.T) {
 // the question of another one's turn, and not one of a session that another one
 // started.
 func TestAMessageAnswersOnlyWhatWasSeen(t *testing.T) {
-	eachStore(t, func(t *testing.T, s full) {
+	everyStore(t, func(t *testing.T, s full) {
 		r := runner(t, s, nil)
 		first := turnOf("how big?")
 		first.New = true
