@@ -143,7 +143,7 @@ func (a *actor) approve(ctx context.Context, q engine.Approval) (engine.Answer, 
 }
 
 // agrees notes what a person said while a call waited. Nobody is asked what was
-// decided before.
+// decided before, but by a worker that was cut off and cannot know.
 func (s *sim) agrees(a *actor, q engine.Approval, yes bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +152,7 @@ func (s *sim) agrees(a *actor, q engine.Approval, yes bool) {
 		return
 	}
 	if b, ok := x.started[q.Call]; ok {
-		if d, ok := b.of.decided[callAt{b.base, q.Call, b.digest}]; ok {
+		if d, ok := b.of.decided[callAt{b.base, q.Call, b.digest}]; ok && b.of.writer == x {
 			s.violate("%s asks again about call %s, which %s decided", a.name, q.Call, d.By)
 		}
 	} else if yes {
