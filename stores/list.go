@@ -50,7 +50,10 @@ func lowerASCII(s string) string {
 }
 
 // OpenCalls is the value of Head.Open for a run with head h and these call
-// records, in any order. A call is named by its node and ordinal.
+// records, in any order. A call is named by its node and ordinal. None of it is
+// signed or opened here, so it is a bound: of a call that a person resolved, and
+// whose old worker said later that it could not keep the result, the payloads tell
+// that it is not in doubt.
 func OpenCalls(h Head, calls []Call) int64 {
 	if h.Status != StatusRunning {
 		return 0

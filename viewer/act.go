@@ -21,7 +21,7 @@ func (s *Service) Act(ctx context.Context, r Request, progress func(Progress)) (
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err := errors.Join(s.writable(a, k), s.present(ctx, a)); err != nil {
+	if err := errors.Join(s.writable(a, k), bounded(r.MaxIterations, a), s.present(ctx, a)); err != nil {
 		return Outcome{}, err
 	}
 	g, err := s.glimpse(ctx, a, k)

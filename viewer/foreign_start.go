@@ -104,6 +104,9 @@ func vacant(ctx context.Context, rows *teffRows, id string, g *teff.Graph) error
 			return cmp.Or(err, refuse("the id is that of a run nested in "+outer))
 		}
 	}
+	if steps, err := rows.history(ctx, id); err != nil || len(steps) > 0 {
+		return cmp.Or(err, refuse("an earlier run of this id was deleted and its history kept, which that of a new one would be mixed with"))
+	}
 	left, err := leftover(ctx, rows, id, g)
 	if err == nil && left != "" {
 		err = refuse(fmt.Sprintf("an earlier run of this id has left the nested run %s, which teff would go on with", left))
@@ -127,6 +130,20 @@ func leftover(ctx context.Context, rows *teffRows, id string, g *teff.Graph) (st
 		}
 	}
 	return "", nil
+}
+
+// history are the first steps that are kept of an id, of a run that is there or
+// of one that is not any more.
+func (t *teffRows) history(ctx context.Context, id string) ([]stores.Checkpoint, error) {
+	h, ok := t.store.(stores.Historian)
+	if !ok {
+		return nil, nil
+	}
+	steps, err := h.History(ctx, t.key(id), stores.HistoryQuery{Limit: 1})
+	if errors.Is(err, stores.ErrNotFound) {
+		return nil, nil
+	}
+	return steps, err
 }
 
 // named is the id of a run as its store writes it.

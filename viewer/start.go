@@ -24,6 +24,17 @@ type StartRequest struct {
 	MaxIterations int64
 }
 
+// bounded refuses a bound that would bound nothing.
+func bounded(iterations int64, a *attachment) error {
+	switch {
+	case iterations < 0:
+		return Problem{Code: codeUsage, Message: fmt.Sprintf("at most %d iterations: the bound is negative", iterations), Hint: "0 is no limit"}
+	case iterations > 0 && !a.format.Unsigned:
+		return Problem{Code: codeUsage, Message: "a bound in iterations is for runs of teff's; here it would bound nothing", Hint: "leave it out"}
+	}
+	return nil
+}
+
 // Start starts a new run and works on it until it is done, failed or paused.
 func (s *Service) Start(ctx context.Context, r StartRequest, progress func(Progress)) (Outcome, error) {
 	a, err := s.attached(r.Store)
@@ -32,6 +43,9 @@ func (s *Service) Start(ctx context.Context, r StartRequest, progress func(Progr
 	}
 	k := stores.Key{Owner: s.Find(r.Run, r.Owner).Owner, Run: r.Run}
 	if err := s.writable(a, k); err != nil {
+		return Outcome{}, err
+	}
+	if err := bounded(r.MaxIterations, a); err != nil {
 		return Outcome{}, err
 	}
 	if a.format.Unsigned {

@@ -333,6 +333,9 @@ func (f *files) row(_ context.Context, k stores.Key) (record, error) {
 			return record{}, stores.ErrNotFound
 		}
 	}
+	if isTooLong(err) {
+		return record{}, stores.ErrNotFound
+	}
 	r, err := read(root, found{k, name, info, err})
 	if errors.Is(err, fs.ErrNotExist) {
 		err = stores.ErrNotFound

@@ -168,6 +168,8 @@ func fileError(err error) error {
 		return nil
 	case isFull(err):
 		return fmt.Errorf("%w: nothing was saved: %w", stores.ErrFull, err)
+	case isTooLong(err):
+		return fmt.Errorf("%w: the id is too long for a file's name: %w", stores.ErrInvalid, err)
 	case errors.Is(err, os.ErrPermission) || isReadOnlyDisk(err):
 		return fmt.Errorf("%w: nothing was saved: %w", stores.ErrReadOnly, err)
 	}

@@ -39,6 +39,8 @@ func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
+func isTooLong(err error) bool { return errors.Is(err, syscall.ENAMETOOLONG) }
+
 func isReadOnlyDisk(err error) bool { return errors.Is(err, syscall.EROFS) }
 
 // openLock opens what is locked: the folder itself, which takes no file for it.
