@@ -192,6 +192,10 @@ func (s *session) record(ctx context.Context, p pendingCall) error {
 		}
 	}
 	for try := 1; ; try++ {
+		overruled := s.overruled[callKey{p.base, p.node, p.ordinal}]
+		if overruled && p.status == stores.CallStarted {
+			return s.resolved(p)
+		}
 		rows, err := s.buildCalls([]pendingCall{p}, s.r.clock.now())
 		if err != nil {
 			return err
@@ -204,6 +208,9 @@ func (s *session) record(ctx context.Context, p pendingCall) error {
 		err = s.r.store.RecordCall(ctx, stores.CallWrite{Call: row, Events: events})
 		if err == nil || s.logged(ctx, row, err) {
 			s.appended(row, events)
+			if overruled {
+				return s.resolved(p)
+			}
 			return nil
 		}
 		if !errors.Is(err, stores.ErrConflict) || try == 5 {
@@ -213,6 +220,13 @@ func (s *session) record(ctx context.Context, p pendingCall) error {
 			return s.explain(ctx, err)
 		}
 	}
+}
+
+// resolved stops a worker at a call of which a person said meanwhile what it came
+// to: from then on that is what replays, and the worker must not go on with
+// another result. Its own word is kept in the log.
+func (s *session) resolved(p pendingCall) error {
+	return conflict(s.place.Key, "recover it: it goes on with that result", "%s was resolved while this worker was at it", p.id())
 }
 
 // catchUp reports whether a record that met a conflict may be tried again,
@@ -285,9 +299,13 @@ func (s *session) logged(ctx context.Context, row stores.Call, err error) bool {
 // retail refreshes the end of this segment's log and reports whether somebody
 // else had taken the number, an operator or a reply that came late.
 func (s *session) retail(ctx context.Context) (bool, error) {
-	t, err := s.tail(ctx)
-	if err != nil || t.N <= s.calls {
+	rows, err := s.r.store.Calls(ctx, s.place.Key, 0)
+	if err != nil {
 		return false, err
+	}
+	t := s.overrule(rows)
+	if t.N <= s.calls {
+		return false, nil
 	}
 	if err := check(s.r.keys, callHeader(t), t.Payload, t.Seal); err != nil {
 		return false, err
@@ -296,13 +314,23 @@ func (s *session) retail(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-func (s *session) tail(ctx context.Context) (stores.Call, error) {
-	rows, err := s.r.store.Calls(ctx, s.place.Key, 0)
-	var t stores.Call
+// overrule notes which calls of this worker a person resolved with a result since
+// it last looked. It returns the newest record of the segment.
+func (s *session) overrule(rows []stores.Call) (t stores.Call) {
 	for _, r := range rows {
-		if r.Segment == s.segment && r.Incarnation == s.place.Incarnation && r.N > t.N {
+		if r.Segment != s.segment || r.Incarnation != s.place.Incarnation || r.N <= s.calls {
+			continue
+		}
+		var b callBody
+		if r.Status == stores.CallResolved && decodeBody(r.Payload, &b) == nil && !b.NotRun {
+			if s.overruled == nil {
+				s.overruled = map[callKey]bool{}
+			}
+			s.overruled[callKey{r.Step, r.Node, r.Ordinal}] = true
+		}
+		if r.N > t.N {
 			t = r
 		}
 	}
-	return t, err
+	return t
 }

@@ -104,10 +104,11 @@ func FoldCalls(rows []stores.Call) []CallInfo {
 }
 
 // apply takes the next record of the call. Of a call that a person knows to have
-// run, and with what result, the old worker's late word that it could not keep
-// the result says nothing new, and must not make the call run again.
+// run, and with what result, no late word of its old worker says anything more:
+// the run may have gone on with that result already, and another one would make
+// what follows run again.
 func (c *CallInfo) apply(r stores.Call, b callBody) {
-	if c.Status == stores.CallResolved && !c.NotRun && r.Status == stores.CallUnrecordable && c.Segment == r.Segment {
+	if c.Status == stores.CallResolved && !c.NotRun && r.Status != stores.CallResolved && c.Segment == r.Segment {
 		return
 	}
 	c.Segment, c.N, c.Tool, c.Idempotent, c.Status = r.Segment, r.N, r.Tool, r.Idempotent, r.Status

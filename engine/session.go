@@ -36,11 +36,12 @@ type session struct {
 	replay map[callKey]CallInfo
 	notes  resultNotes
 
-	turn     chan struct{} // held while a row is added to the chains below
-	calls    int64         // records of this segment
-	callMAC  []byte
-	events   int64
-	eventMAC []byte
+	turn      chan struct{}    // held while a row is added to the chains below
+	calls     int64            // records of this segment
+	overruled map[callKey]bool // its calls that a person resolved meanwhile
+	callMAC   []byte
+	events    int64
+	eventMAC  []byte
 
 	mu    sync.Mutex // guards fatal, and is never held while something waits
 	fatal error      // why this worker must stop; the run stays as it is
@@ -262,6 +263,7 @@ func (s *session) reread(ctx context.Context) (moved bool, err error) {
 	if err := l.trusted(); err != nil {
 		return false, err
 	}
+	s.overrule(l.current())
 	s.events, s.eventMAC = l.events.N, l.events.MAC
 	if t, ok := l.tails[s.segment]; ok {
 		s.calls, s.callMAC = t.N, t.MAC

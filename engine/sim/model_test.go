@@ -350,8 +350,8 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 	}
 	at := callAt{c.Step, engine.CallID(c.Node, c.Ordinal), b.Digest}
 	old, known := r.newest[at.call()]
-	// That it ran was found out by a person: that its result could not be kept takes nothing of that back.
-	told := known && old.status == stores.CallResolved && !old.notRun && c.Segment == old.segment && c.Status == stores.CallUnrecordable
+	// That it ran, and what came of it, was found out by a person: no late word takes that back.
+	told := known && old.status == stores.CallResolved && !old.notRun && c.Segment == old.segment && c.Status != stores.CallResolved
 	if !known || c.Segment > old.segment || c.Segment == old.segment && c.N > old.n && !told {
 		r.newest[at.call()] = record{c.Segment, c.N, c.Status, b.Digest, b.NotRun, c.Idempotent}
 		if d := (decision{engine.Decision{Type: engine.DecideApprove, ID: at.id, By: b.By}, r.bodies[c.Step].Supersteps}); isAsking[c.Tool] && r.newest[at.call()].ran() {
