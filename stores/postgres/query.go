@@ -85,9 +85,10 @@ func (s *Store) readOnce(ctx context.Context, list []statement) ([]*pgconn.Resul
 // query runs one statement that reads rows of the store. While a store that may
 // be created is not there yet, it has none.
 func (s *Store) query(ctx context.Context, op string, k stores.Key, sql string, args ...any) (*pgconn.Result, error) {
+	unmade := s.opts.Create && !s.prepared.Load() // asked before: it may be made meanwhile
 	results, err := s.read(ctx, ask(sql, args...))
 	if err != nil {
-		if s.opts.Create && !s.prepared.Load() && missing(err) {
+		if unmade && missing(err) {
 			return &pgconn.Result{}, nil
 		}
 		if e := refusal(err); e != nil && e.Code == "42501" {
