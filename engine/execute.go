@@ -182,9 +182,13 @@ func (b Checkpoint) left(l *loaded) error {
 	return nil
 }
 
-// retry lets the calls that the superstep was held for run again.
+// retry lets the calls that the superstep was held for run again, and the
+// attempts that ended a node.
 func (s *session) retry(held Checkpoint, calls []CallInfo) {
 	for _, c := range calls {
+		if a, is := attemptOf(c); is && a.Last && held.Error != nil {
+			delete(s.replay, c.key())
+		}
 		if held.again(c) {
 			delete(s.replay, c.key())
 			s.decisions = slices.DeleteFunc(slices.Clone(s.decisions), func(d Decision) bool {

@@ -2,10 +2,13 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/flowtui/flowtui/engine/tool"
 )
 
 // Retry says how often a node is tried. Only what is safe to repeat is: a node
@@ -46,21 +49,94 @@ func unwrapped(n Node) Node {
 	return n
 }
 
-// Run tries the node. The calls of each attempt are calls of their own.
+// Run tries the node. The calls of each attempt are calls of their own. That an
+// attempt failed is kept in the call log: when the node runs again, after a pause
+// or a crash, that attempt is over, or its calls would be taken for those of the
+// next one.
 func (t retried) Run(ctx context.Context, s State) (State, error) {
 	n, err := nodeRun(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for failed := 1; ; failed++ {
-		update, err := t.once(ctx, s)
-		if err == nil || failed >= t.r.Attempts || !n.repeatable(ctx) || t.r.On != nil && !t.r.On(err) {
+		before, known := n.failedBefore()
+		var update State
+		var last bool
+		if known {
+			err, last = errors.New(before.Error), before.Last
+		} else {
+			if update, err = t.once(ctx, s); err == nil {
+				return update, nil
+			}
+			last = failed >= t.r.Attempts || !n.repeatable(ctx) || t.r.On != nil && !t.r.On(err)
+			if kept := n.keepFailure(ctx, failed, last, err); kept != nil {
+				return nil, errors.Join(err, kept)
+			}
+		}
+		if last {
 			return update, err
+		}
+		if known {
+			continue // the wait is over too
 		}
 		if werr := wait(ctx, t.r.wait(failed)); werr != nil {
 			return nil, errors.Join(err, werr)
 		}
 	}
+}
+
+// attemptTool names the records of failed attempts in the call log.
+const attemptTool = "attempt"
+
+// failedAttempt is the result of such a record.
+type failedAttempt struct {
+	Attempt int    `json:"failed_attempt"`
+	Last    bool   `json:"last,omitempty"` // it ended the node
+	Error   string `json:"error"`
+}
+
+func attemptOf(c CallInfo) (a failedAttempt, ok bool) {
+	if c.Tool != attemptTool || !c.Finished() || json.Unmarshal(c.Result, &a) != nil {
+		return a, false
+	}
+	return a, a.Attempt > 0
+}
+
+// failedBefore is what is kept of the attempt that is next, if it failed before.
+// The calls after it are those of the attempt that followed.
+func (n *nodeState) failedBefore() (failedAttempt, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var next CallInfo
+	for k, c := range n.s.replay {
+		if _, is := attemptOf(c); is && k.step == n.s.base && k.node == n.id && k.ordinal > n.n && (next.Ordinal == 0 || k.ordinal < next.Ordinal) {
+			next = c
+		}
+	}
+	a, failed := attemptOf(next)
+	if failed {
+		n.n = next.Ordinal
+	}
+	return a, failed
+}
+
+// keepFailure keeps that an attempt failed. That this worker stops, or that the
+// node waits, is no failure, and what ended the node is kept in its last call when
+// that is what failed.
+func (n *nodeState) keepFailure(ctx context.Context, attempt int, last bool, failure error) error {
+	if n.paused() || n.s.stopped() != nil || n.s.ctx.Err() != nil || last && len(failedCalls(failure)) > 0 {
+		return nil
+	}
+	record := tool.Tool{Name: attemptTool, Idempotent: true, Run: func(context.Context, tool.Input) (any, error) {
+		return failedAttempt{attempt, last, validText(failure.Error())}, nil
+	}}
+	p, err := n.numbered(record, 0, json.RawMessage(fmt.Sprintf(`{"attempt":%d}`, attempt)))
+	if err != nil {
+		return err
+	}
+	defer n.underway.Done()
+	_, err = n.attempt(context.WithoutCancel(ctx), p)
+	return err
 }
 
 func (t retried) once(ctx context.Context, s State) (State, error) {
