@@ -105,7 +105,9 @@ func (a *App) add(build func(*env) Screen, sheet bool) Screen {
 // open puts a screen in front and starts it.
 func (a *App) open(build func(*env) Screen, sheet bool) tea.Cmd {
 	s := a.add(build, sheet)
-	s.SetSize(a.width, a.room())
+	if !a.tooSmall() {
+		s.SetSize(a.width, a.room())
+	}
 	return s.Init()
 }
 
@@ -154,8 +156,13 @@ func (a *App) seen() []layer {
 	return a.layers[base:]
 }
 
+// resize gives every layer its size, unless the window shows none: what has no
+// room there was not on the screen.
 func (a *App) resize(w, h int) {
 	a.width, a.height = max(0, w), max(0, h)
+	if a.tooSmall() {
+		return
+	}
 	for _, l := range a.layers {
 		l.screen.SetSize(a.width, a.room())
 	}

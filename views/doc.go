@@ -12,7 +12,8 @@
 //     screen does not stop one.
 //   - Keys are matched against package keymap only, and go to the layer in
 //     front: what it does not know does nothing. Text fields own every key but
-//     ctrl+c. Pasted text outside a text field does nothing.
+//     ctrl+c. Pasted text outside a text field does nothing, nor does any other
+//     key than ctrl+c in a window that is too small to show a layer.
 //   - Selection is by run, never by line. A sheet acts on exactly the run and
 //     version it was opened for.
 //   - What is shown changes only when the store has said so.

@@ -27,13 +27,16 @@ func (a *App) View() string {
 	if a.width == 0 || a.height == 0 {
 		return ""
 	}
-	if a.width < minWidth || a.height < minHeight {
-		return a.tooSmall()
+	if a.tooSmall() {
+		return a.askForRoom()
 	}
 	return strings.Join(append(a.body(), a.rule(), a.footer()), "\n")
 }
 
-func (a *App) tooSmall() string {
+// tooSmall reports that the window shows no layer, also before its size is known.
+func (a *App) tooSmall() bool { return a.width < minWidth || a.height < minHeight }
+
+func (a *App) askForRoom() string {
 	lines := []string{
 		fmt.Sprintf("flowtui needs %dx%d, this is %dx%d.", minWidth, minHeight, a.width, a.height),
 		"Make the window larger. Nothing is lost.",

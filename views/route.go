@@ -10,14 +10,19 @@ import (
 )
 
 // key decides who gets a key: ctrl+c first, then a text field, then the keys
-// of the whole program, then the layer in front.
+// of the whole program, then the layer in front. In a window that is too small
+// nobody does but ctrl+c: nothing that a key would act on is shown there.
 func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 	if key.Matches(msg, a.keys.Global.Kill) && !msg.Paste {
 		return tea.Quit
 	}
+	a.pace.n++
+	if a.tooSmall() {
+		a.pace.note(msg, a.now(), pasteTail) // the rest of pasted text may come after the window grew
+		return nil
+	}
 	front := a.frontLayer().screen
 	a.notice = noticeMsg{}
-	a.pace.n++
 	if front.Typing() {
 		a.pace.note(msg, a.now(), fieldTail)
 		return front.Update(msg)

@@ -109,8 +109,10 @@ func (s *sheet) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// SetSize implements Screen.
+// SetSize implements Screen. In another window all stands elsewhere, or stands
+// there for the first time.
 func (s *sheet) SetSize(w, h int) {
 	s.width, s.height = w, h
+	s.guard()
 	s.arrange()
 }
