@@ -104,11 +104,20 @@ func (a *App) add(build func(*env) Screen, sheet bool) Screen {
 
 // open puts a screen in front and starts it.
 func (a *App) open(build func(*env) Screen, sheet bool) tea.Cmd {
+	a.face(false)
 	s := a.add(build, sheet)
 	if !a.tooSmall() {
 		s.SetSize(a.width, a.room())
 	}
+	a.face(!a.tooSmall())
 	return s.Init()
+}
+
+// face tells the layer in front whether it can be seen.
+func (a *App) face(seen bool) {
+	if v, ok := a.frontLayer().screen.(visible); ok {
+		v.SetVisible(seen)
+	}
 }
 
 // pop closes the layer with the id and those in front of it. The first screen
@@ -123,6 +132,7 @@ func (a *App) pop(id int) {
 		}
 		clear(a.layers[i:])
 		a.layers = a.layers[:i]
+		a.face(!a.tooSmall())
 		return
 	}
 }
@@ -161,9 +171,11 @@ func (a *App) seen() []layer {
 func (a *App) resize(w, h int) {
 	a.width, a.height = max(0, w), max(0, h)
 	if a.tooSmall() {
+		a.face(false)
 		return
 	}
 	for _, l := range a.layers {
 		l.screen.SetSize(a.width, a.room())
 	}
+	a.face(true)
 }

@@ -41,6 +41,11 @@ type Screen interface {
 	Typing() bool
 }
 
+// visible is a screen that keeps account of what was on the screen: it is told
+// when something comes in front of it, when that is gone, and when the window is
+// too small to show it or large enough again. It starts visible.
+type visible interface{ SetVisible(bool) }
+
 // env is what a screen may use. Every screen has its own.
 type env struct {
 	*shared

@@ -62,6 +62,7 @@ type sheet struct {
 	drawn           string // what the pane was drawn from
 	plans           int    // how many were shown
 	revealed        bool   // the plan on the screen shows secrets
+	hidden          bool   // something is in front, or the window is too small
 	width, height   int
 }
 

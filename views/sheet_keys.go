@@ -13,12 +13,13 @@ import (
 )
 
 func (s *sheet) key(msg tea.KeyMsg) tea.Cmd {
+	s.watch()
 	defer s.arrange()
 	k := s.keys.Sheet
 	if s.early = s.now().Before(s.calm); s.early {
 		s.guard()
 	}
-	s.early = s.early || s.pace.burst()
+	s.early = s.early || s.pace.burst() || s.pane.Fresh()
 	switch {
 	case s.Typing():
 		return s.text(msg)
@@ -204,7 +205,7 @@ func (s *sheet) confirmHint() keymap.Hint {
 	if s.form.enter() != confirms {
 		return h
 	}
-	if h.Off = s.refusal(); h.Off == "" && s.unnamed() {
+	if h.Off = s.refuses(s.pane.Unseen() == 0 && s.pane.Len() > 0); h.Off == "" && s.unnamed() {
 		h.Binding = keymap.Titled(h.Binding, "type the run id")
 	}
 	return h

@@ -172,7 +172,10 @@ func (s *sheet) offer(r viewer.Request) viewer.Offer {
 }
 
 // refusal is why the action cannot be confirmed now, "" when it can.
-func (s *sheet) refusal() string {
+func (s *sheet) refusal() string { return s.refuses(s.pane.Read()) }
+
+// refuses is why the action could not be confirmed if the text was read or not.
+func (s *sheet) refuses(read bool) string {
 	switch {
 	case s.stage == loading:
 		return "the plan is still being read"
@@ -192,7 +195,7 @@ func (s *sheet) refusal() string {
 	case s.plan.Blocked != nil && !s.form.overrides() && !offer.StoreOnly && !s.form.request().RerunInDoubt:
 		return *s.plan.Blocked
 	}
-	why := s.form.refusal(s.pane.Read())
+	why := s.form.refusal(read)
 	if why == unread && s.pane.Height() == 0 {
 		return "the window is too low to show it"
 	}

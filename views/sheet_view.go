@@ -17,9 +17,25 @@ func (s *sheet) boxWidth() int { return min(s.width, maxSheet) }
 
 func (s *sheet) inner() int { return max(1, s.boxWidth()-4) }
 
+// SetVisible implements visible.
+func (s *sheet) SetVisible(v bool) {
+	s.hidden = !v
+	s.arrange()
+}
+
+// watch notes what of the text is on the screen, and what was until now.
+func (s *sheet) watch() {
+	if s.hidden {
+		s.pane.Hide(s.now())
+		return
+	}
+	s.pane.Look(s.now())
+}
+
 // arrange gives the text the room that the other parts leave, and makes it
 // anew when it is another text or another width.
 func (s *sheet) arrange() {
+	s.watch()
 	text := paneText{s.form.subject(), s.plan.Version, s.revealed}
 	drawn := fmt.Sprint(text, s.plans, s.inner())
 	if text.subject != s.shown.subject { // no confirmation is for another thing
@@ -40,7 +56,7 @@ func (s *sheet) arrange() {
 	for range 2 { // what was read takes a line less
 		fixed := 2 + 2 + len(s.below()) + 1 // borders, head, below, command
 		s.pane.SetHeight(min(s.pane.Len(), max(0, s.height-fixed)))
-		s.pane.Look()
+		s.watch()
 	}
 }
 

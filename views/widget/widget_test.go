@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
@@ -213,9 +214,12 @@ func TestPaneKnowsWhetherAllWasSeen(t *testing.T) {
 	lines := []string{"1", "2", "3", "4", "5", "6", "7", "8"}
 	p.SetHeight(3)
 	p.SetLines(lines)
-	look := func(unseen int) {
+	var now time.Time
+	look := func(unseen int) { // until all was seen that came on the screen
 		t.Helper()
-		if p.Look(); p.Unseen() != unseen || p.Read() != (unseen == 0) {
+		p.Look(now)
+		now = now.Add(widget.Glance)
+		if p.Look(now); p.Unseen() != unseen || p.Read() != (unseen == 0) {
 			t.Fatalf("%d lines unseen, want %d; read: %v", p.Unseen(), unseen, p.Read())
 		}
 	}
@@ -235,8 +239,84 @@ func TestPaneKnowsWhetherAllWasSeen(t *testing.T) {
 	p.Reset()
 	look(5)
 	var none widget.TextPane
-	if none.Look(); none.Read() {
+	none.Look(now)
+	if none.Look(now.Add(time.Hour)); none.Read() {
 		t.Fatal("nothing was read")
+	}
+}
+
+// What is passed on the way to somewhere else was not on the screen, however the
+// pane got there; what moves within it stays there.
+func TestPaneSeesOnlyWhatStood(t *testing.T) {
+	t.Parallel()
+	lines := strings.Split(strings.Repeat("x", 100), "")
+	pane := func(height int) (*widget.TextPane, time.Time) {
+		p, now := &widget.TextPane{}, time.Unix(0, 0)
+		p.SetHeight(height)
+		p.SetLines(lines[:40])
+		p.Look(now)
+		return p, now
+	}
+	const early = widget.Glance - time.Millisecond
+
+	p, now := pane(10)
+	if p.Unseen() != 30 || p.Read() || !p.Fresh() { // on the screen, but not for long enough
+		t.Fatal(p.Unseen(), p.Read(), p.Fresh())
+	}
+	for range 10 { // pages that come in one burst
+		p.Page(1)
+		p.Look(now)
+	}
+	if p.Unseen() != 30 || p.Read() || !p.Fresh() {
+		t.Fatal(p.Unseen(), p.Read(), p.Fresh())
+	}
+	if p.Look(now.Add(widget.Glance)); p.Unseen() != 30 || p.Fresh() {
+		t.Fatal(p.Unseen(), p.Fresh())
+	}
+
+	p, now = pane(10)
+	for range 3 { // pages that pass, at 0, 9, 18 and 27
+		now = now.Add(early)
+		p.Page(1)
+		p.Look(now)
+	}
+	if p.Unseen() != 28 || p.Read() { // those on two pages, 9 and 18, and the ten on the screen
+		t.Fatal(p.Unseen(), p.Read())
+	}
+
+	p, now = pane(10)
+	now = now.Add(widget.Glance)
+	for range 30 { // line by line as fast as a key comes that is held down
+		now = now.Add(widget.Glance / 3)
+		p.Look(now)
+		p.Scroll(1)
+		p.Look(now)
+	}
+	if p.Unseen() != 0 || p.Read() || !p.Fresh() {
+		t.Fatal(p.Unseen(), p.Read(), p.Fresh())
+	}
+	if p.Look(now.Add(widget.Glance)); !p.Read() || p.Fresh() {
+		t.Fatal(p.Unseen(), p.Read(), p.Fresh())
+	}
+
+	p, now = pane(40)
+	p.Hide(now.Add(early))
+	if p.Look(now.Add(time.Hour)); p.Read() { // it was hidden meanwhile
+		t.Fatal(p.Unseen())
+	}
+	p.Hide(now.Add(2 * time.Hour))
+	if !p.Read() || p.Unseen() != 0 {
+		t.Fatal(p.Unseen())
+	}
+
+	p, now = pane(40)
+	p.SetLines(lines) // before anybody can have seen those
+	if p.Look(now.Add(time.Hour)); p.Read() || p.Unseen() != 60 {
+		t.Fatal(p.Unseen())
+	}
+	p.Reset()
+	if p.Look(now.Add(2 * time.Hour)); p.Unseen() != 60 || !p.Fresh() {
+		t.Fatal(p.Unseen())
 	}
 }
 
