@@ -80,6 +80,38 @@ func (s *Service) plan(ctx context.Context, a *attachment, k stores.Key, reveal 
 	return v, nil
 }
 
+// Repeats are the calls that a recovery makes again though they may have had their
+// effect: they failed and hold the run, and their tools are not idempotent.
+func (p Plan) Repeats() []Call {
+	var calls []Call
+	for _, c := range p.Rerun {
+		if c.failed() && !c.Idempotent {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// Failure says how a call of [Plan.Rerun] failed, "" for one that did not: it was
+// cut short, or is known not to have run.
+func (c Call) Failure() string {
+	if !c.failed() {
+		return ""
+	}
+	text := "failed"
+	if c.Error != "" {
+		text += ": " + c.Error
+	}
+	if !c.Idempotent {
+		text += "; it may have had its effect"
+	}
+	return text
+}
+
+// failed reports that a call of [Plan.Rerun] failed: no other that ended is made
+// again.
+func (c Call) failed() bool { return c.Status == string(stores.CallDone) }
+
 // verdictOf is the worst of the engine's findings.
 func verdictOf(found []engine.Finding) engine.Verdict {
 	v := Verified

@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -118,5 +119,51 @@ func TestPlanSaysWhoDecidedLast(t *testing.T) {
 	keyless := b.service(func(o *Options) { o.Keys = nil })
 	if p := get[Plan](t)(keyless.Plan(t.Context(), ref, false)); p.Lately != "" {
 		t.Errorf("without the key: %q", p.Lately)
+	}
+}
+
+// A call that failed and holds the run is made again by a recovery: the plan says
+// with what error, and that it may have had its effect when its tool is not idempotent.
+func TestPlanOfAHeldRun(t *testing.T) {
+	for name, want := range map[string]struct {
+		tool, failure string
+		repeats       int
+	}{
+		"not idempotent": {"fetch", "failed: HTTP 503 from the warehouse; it may have had its effect", 1},
+		"idempotent":     {"look_up", "failed: HTTP 404 from the library", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.tools = tool.NewRegistry(
+				tool.Tool{Name: "fetch", Run: b.tool("fetch", func(context.Context) (any, error) { return nil, errors.New("HTTP 503 from the warehouse") })},
+				tool.Tool{Name: "look_up", Idempotent: true, Run: b.tool("look_up", func(context.Context) (any, error) { return nil, errors.New("HTTP 404 from the library") })},
+			)
+			f := engine.NewFlow("held").Node("load", engine.Call{Tool: want.tool}).HoldOnError()
+			b.flow(f)
+			if _, err := b.runner("worker-1").Run(t.Context(), f, engine.Start{Key: stores.Key{Owner: "default", Run: "h-1"}}); !errors.Is(err, engine.ErrHeld) {
+				t.Fatal(err)
+			}
+			s := b.service()
+			p := get[Plan](t)(s.Plan(t.Context(), s.Find("h-1", ""), false))
+			if len(p.Rerun) != 1 || p.Rerun[0].Failure() != want.failure {
+				t.Errorf("%+v", p.Rerun)
+			}
+			if got := p.Repeats(); len(got) != want.repeats || want.repeats > 0 && got[0].ID != "load.1" {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// What was cut short, or did not run, has not failed.
+func TestPlanOfCallsThatDidNotFail(t *testing.T) {
+	b := newBench(t)
+	b.crash("mail", "order-7")
+	s := b.service()
+	ref := s.Find("order-7", "")
+	get[Outcome](t)(s.Act(t.Context(), Request{Ref: ref, Action: Resolve, NotRun: true}, nil))
+	p := get[Plan](t)(s.Plan(t.Context(), ref, false))
+	if len(p.Rerun) != 1 || p.Rerun[0].Failure() != "" || len(p.Repeats()) != 0 {
+		t.Errorf("%+v", p.Rerun)
 	}
 }

@@ -28,7 +28,8 @@ type way struct {
 	verb            string
 	enter           reaction
 	rerun, takeover bool
-	calls           string // those that are run again, by id
+	read            bool   // all of the text has to be read before
+	calls           string // those that may happen twice, by id
 	twice           string // what is asked before it is done, "" for what is safe
 }
 
@@ -38,19 +39,35 @@ func (f *recoverForm) fill(p viewer.Plan) {
 	chosen := f.way()
 	f.plan, f.picked, f.ways, f.sure = p, true, nil, false
 	leave := way{text: "leave it, recover nothing", verb: "leave it", enter: leaves}
+	again := p.Repeats()
+	rerun := way{verb: "recover, run again", read: true, calls: callIDs(slices.Concat(p.InDoubt, again)),
+		twice: "it may happen twice: run it again? enter runs it, esc goes back"}
 	switch {
 	case f.alive():
-		f.ways = []way{leave, {text: "take it over: " + p.Lease.Holder + " is cut off", verb: "take over", takeover: true,
-			twice: "cut off " + p.Lease.Holder + ", which is alive? enter takes over, esc goes back"}}
+		f.ways = []way{leave, f.takeover(again)}
 	case len(p.InDoubt) > 0:
-		f.ways = []way{
-			{text: "say first what happened to what is in doubt", verb: "go on", enter: resolvesFirst},
-			{text: "run what is in doubt again: it may happen twice", verb: "recover, run again", rerun: true, calls: callIDs(p.InDoubt),
-				twice: "it may happen twice: run it again? enter runs it, esc goes back"},
-			leave,
+		rerun.text, rerun.rerun = "run what is in doubt again: it may happen twice", true
+		if len(again) > 0 {
+			rerun.text = "run what is in doubt and what failed again: it may happen twice"
 		}
+		f.ways = []way{{text: "say first what happened to what is in doubt", verb: "go on", enter: resolvesFirst}, rerun, leave}
+	case len(again) > 0:
+		rerun.text = "run what failed again: it may happen twice"
+		f.ways = []way{leave, rerun}
 	}
 	f.option = max(0, slices.Index(f.ways, chosen))
+}
+
+// takeover is the way to cut off who holds the run, and to make these calls again.
+func (f *recoverForm) takeover(again []viewer.Call) way {
+	holder := f.plan.Lease.Holder
+	w := way{text: "take it over: " + holder + " is cut off", verb: "take over", takeover: true, calls: callIDs(again),
+		twice: "cut off " + holder + ", which is alive? enter takes over, esc goes back"}
+	if len(again) > 0 {
+		w.read, w.text = true, w.text+", what failed runs again"
+		w.twice = "cut off " + holder + ", which is alive, and run again what failed and may happen twice? enter takes over, esc goes back"
+	}
+	return w
 }
 
 func callIDs(calls []viewer.Call) string {
@@ -92,7 +109,7 @@ func (f *recoverForm) refusal(read bool) string {
 	switch {
 	case f.plan.Action == "none":
 		return "there is nothing to recover"
-	case f.way().rerun && !read: // it is approved anew
+	case f.way().read && !read: // it is approved anew
 		return unread
 	}
 	return ""
@@ -138,18 +155,22 @@ func (f *recoverForm) content(width int) []string {
 	}
 	lines = append(lines, "")
 	for _, c := range p.Replay {
-		lines = append(lines, f.call(theme.OK, f.styles.Check, "replay", c, width))
+		lines = append(lines, f.call(theme.OK, f.styles.Check, "replay", c, width)...)
 	}
 	for _, c := range p.Rerun {
-		lines = append(lines, f.call(theme.Accent, f.styles.Badge(viewer.Recovered).Symbol, "rerun", c, width))
+		tone := theme.Accent
+		if c.Failure() != "" && !c.Idempotent {
+			tone = theme.Danger
+		}
+		lines = append(lines, f.call(tone, f.styles.Badge(viewer.Recovered).Symbol, "rerun", c, width)...)
 		lines = append(lines, f.with(c, width)...)
 	}
 	for _, c := range p.Runs {
-		lines = append(lines, f.call(theme.Accent, f.styles.Badge(viewer.Running).Symbol, "run", c, width))
+		lines = append(lines, f.call(theme.Accent, f.styles.Badge(viewer.Running).Symbol, "run", c, width)...)
 		lines = append(lines, f.with(c, width)...)
 	}
 	for _, c := range p.InDoubt {
-		lines = append(lines, f.call(theme.Danger, f.styles.Badge(viewer.InDoubt).Symbol, "doubt", c, width))
+		lines = append(lines, f.call(theme.Danger, f.styles.Badge(viewer.InDoubt).Symbol, "doubt", c, width)...)
 		lines = append(lines, f.with(c, width)...)
 	}
 	switch {
@@ -164,8 +185,9 @@ func (f *recoverForm) content(width int) []string {
 	return append(lines, sentence(f.shared, "then", strings.TrimPrefix(p.Then, "then "), width)...)
 }
 
-// call is what happens to one call.
-func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, width int) string {
+// call is what happens to one call. Only the result of one that is not run again
+// is cut.
+func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, width int) []string {
 	text := ""
 	switch {
 	case what == "doubt" && c.Status == "started" && c.Started != nil:
@@ -174,10 +196,8 @@ func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, 
 		text = c.Why
 	case what == "run":
 		text = "approved, runs for the first time"
-	case what == "rerun" && c.Idempotent:
-		text = "idempotent, runs again"
 	case what == "rerun":
-		text = "it did not run, runs now"
+		text = whyAgain(c)
 	case c.Ended != nil:
 		text = "done " + clock(*c.Ended)
 		if len(c.Result) > 0 {
@@ -186,8 +206,36 @@ func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, 
 		text += ", not run again"
 	}
 	head := f.styles.Tone(tone).Render(symbol + " " + widget.Fit(what, 7, ""))
-	return widget.Fit(head+" "+widget.Fit(widget.Plain(c.Tool), toolCells(width), f.styles.Ellipsis)+"  "+widget.Plain(text), width, f.styles.Ellipsis)
+	head += " " + widget.Fit(widget.Plain(c.Tool), toolCells(width), f.styles.Ellipsis)
+	style := f.styles.Tone(theme.Normal)
+	if what == "rerun" && tone == theme.Danger {
+		style = f.styles.Tone(tone)
+	}
+	if plain := widget.Plain(text); what == "replay" || widget.Width(head)+2+widget.Width(plain) <= width {
+		return []string{widget.Fit(head+"  "+style.Render(plain), width, f.styles.Ellipsis)}
+	}
+	lines := []string{widget.Fit(head, width, f.styles.Ellipsis)}
+	for _, l := range widget.Wrap(text, max(1, width-callIndent)) {
+		lines = append(lines, widget.Space(callIndent)+style.Render(l))
+	}
+	return lines
 }
+
+// whyAgain is why a call is made again.
+func whyAgain(c viewer.Call) string {
+	switch failure := c.Failure(); {
+	case failure != "" && c.Idempotent:
+		return failure + "; idempotent, runs again"
+	case failure != "":
+		return failure + ", runs again"
+	case c.Idempotent:
+		return "idempotent, runs again"
+	}
+	return "it did not run, runs now"
+}
+
+// callIndent is how far to the right lines about a call begin, below its head.
+const callIndent = 10
 
 // toolCells is the room for the name of a tool before what happens to its call.
 func toolCells(width int) int { return min(16, width/4) }
@@ -205,7 +253,7 @@ func (f *recoverForm) with(c viewer.Call, width int) []string {
 	if text == "" {
 		return nil
 	}
-	indent := widget.Space(10)
+	indent := widget.Space(callIndent)
 	lines := widget.Break(text, max(1, width-widget.Width(indent)))
 	for i, l := range lines {
 		lines[i] = f.styles.Muted.Render(indent + l)

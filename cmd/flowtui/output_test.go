@@ -188,3 +188,26 @@ func TestASCII(t *testing.T) {
 		}
 	}
 }
+
+// The plan says with what error a call failed, and what that means for one that
+// is made again.
+func TestPlanTellsWhatFailed(t *testing.T) {
+	failed := viewer.Call{ID: "pay.1", Tool: "charge_card", Status: "done", Args: json.RawMessage(`{"amount":249}`), Error: "HTTP 504\nfrom the bank"}
+	safe := failed
+	safe.ID, safe.Idempotent = "look.1", true
+	taken := viewer.Call{ID: "hold.1", Tool: "hold_seats", Status: "done", Error: "sold out"}
+	fine := viewer.Call{ID: "send.1", Tool: "email_tickets", Status: "resolved"}
+	var b bytes.Buffer
+	(&app{}).plan(&b, viewer.Plan{Run: "order-9", Action: "recover", Replay: []viewer.Call{taken}, Rerun: []viewer.Call{failed, safe, fine}})
+	lines := strings.Split(b.String(), "\n")
+	for i, want := range []string{
+		`replays  hold.1 hold_seats `, `         failed: sold out`,
+		`reruns   pay.1 charge_card {"amount":249}`, `         failed: HTTP 504 from the bank; it may have had its effect, runs again`,
+		`reruns   look.1 charge_card {"amount":249}`, `         failed: HTTP 504 from the bank, runs again`,
+		`reruns   send.1 email_tickets `, `version  `,
+	} {
+		if got := lines[2+i]; !strings.HasPrefix(got, "  "+want) {
+			t.Errorf("line %d: %q, want %q", i, got, want)
+		}
+	}
+}

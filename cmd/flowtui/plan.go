@@ -48,7 +48,7 @@ func (a *app) plan(w io.Writer, p viewer.Plan) {
 		fmt.Fprintf(w, "           %s\n", p.Claims)
 	}
 	callLines(w, "replays", p.Replay)
-	callLines(w, "reruns", p.Rerun)
+	callLines(w, reruns, p.Rerun)
 	callLines(w, "runs", p.Runs)
 	callLines(w, "in doubt", p.InDoubt)
 	if p.Then != "" {
@@ -72,11 +72,20 @@ func (a *app) plan(w io.Writer, p viewer.Plan) {
 	fmt.Fprintf(w, "  version  %s\n", p.Version)
 }
 
+// reruns says that a call is made again.
+const reruns = "reruns"
+
+// callLines are calls with what happens to them, and how those went that failed.
 func callLines(w io.Writer, what string, calls []viewer.Call) {
 	for _, c := range calls {
 		fmt.Fprintf(w, "  %-8s %s %s %s\n", what, c.ID, c.Tool, compact(c.Args))
-		if c.InDoubt && c.Why != "" {
+		switch {
+		case c.InDoubt && c.Why != "":
 			fmt.Fprintf(w, "           %s\n", oneLine(c.Why))
+		case what == reruns && c.Failure() != "":
+			fmt.Fprintf(w, "           %s, runs again\n", oneLine(c.Failure()))
+		case c.Error != "":
+			fmt.Fprintf(w, "           failed: %s\n", oneLine(c.Error))
 		}
 	}
 }
