@@ -95,6 +95,8 @@ func (f *flow) interrupt(p *py.Dict, id string, top bool) ([]spec, error) {
 	c := f.like(dict("key", get(p, "key"), "prompt", p.GetOr("prompt", "")), p)
 	if choices, has := p.Get("choices"); has && f.own != nil {
 		c.Set("choices", choices)
+	} else if has {
+		f.refuseChoices(p, id)
 	}
 	specs := []spec{{"interrupt", id, c, p}}
 	if !p.Has("strategy") {

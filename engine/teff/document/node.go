@@ -84,6 +84,9 @@ func (l *loader) node(step *py.Dict, id string) (*teff.Node, error) {
 		return nil, failNode(l.valueAt(step, "config"), id, config, "config must be a mapping, not %s", py.Repr(v))
 	}
 	n := &teff.Node{ID: id, Type: text(step, "type"), Config: c, Position: l.at(step)}
+	if n.Type == "interrupt" {
+		l.refuseChoices(step, id)
+	}
 	var err error
 	if n.Retry, err = l.retry(step, id); err != nil {
 		return nil, err
@@ -124,8 +127,19 @@ func (l *loader) compile(n *teff.Node, typ py.Value) error {
 		return l.chain(&n.Body, processor, n)
 	case "command":
 		l.refuseShared(get(c, "update"), n.ID, "update")
+	case "interrupt":
+		l.refuseChoices(c, n.ID)
 	}
 	return nil
+}
+
+// refuseChoices refuses choices of an interrupt, which are a flow file's of our
+// own: teff lets them pass and takes any answer.
+func (l *loader) refuseChoices(interrupt *py.Dict, id string) {
+	if interrupt.Has("choices") {
+		l.refuse(l.valueAt(interrupt, "choices"), id, "an interrupt of teff has no choices: it takes any answer; "+
+			"write dialect: flowtui for a flow file of our own, or judge the answer by a strategy")
+	}
 }
 
 func (l *loader) subflow(n *teff.Node) error {

@@ -246,6 +246,25 @@ steps:
 	}
 }
 
+// teff takes any answer whatever choices say: a run that relied on them would go
+// on with one that is none of them.
+func TestChoicesAreRefused(t *testing.T) {
+	for _, text := range []string{
+		"steps:\n - {id: a, type: interrupt, config: {key: k, choices: [x]}}\n",
+		"steps:\n - {id: a, type: interrupt, choices: [x], config: {key: k}}\n",
+		"steps:\n - interrupt: {key: k, choices: [x]}\n",
+		"steps:\n - type: {type: interrupt, config: {key: k, choices: [x]}}\n",
+		"steps:\n - {id: p, type: parallel, config: {branches: [{type: interrupt, config: {key: k, choices: [x]}}]}}\n",
+		"steps:\n - {id: m, type: map, config: {input_keys: [l], output_key: o, processor: {type: interrupt, key: k, choices: [x]}}}\n",
+	} {
+		_, said, err := load(t, "wf.yaml", text)
+		var e *teff.UnsupportedError
+		if !errors.As(err, &e) || !strings.Contains(said, "wf.yaml:2") || !strings.Contains(said, "an interrupt of teff has no choices") {
+			t.Errorf("%s\n%v", text, err)
+		}
+	}
+}
+
 func TestDocumentsThatAreRefused(t *testing.T) {
 	for _, c := range []struct{ class, said, text string }{
 		{"ConfigError", "wf.yaml:3: edges[0].to: unknown step 'gone'", "steps: [{id: a, type: gate}]\nedges:\n - {from: a, to: gone}\n"},

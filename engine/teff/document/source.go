@@ -2,6 +2,8 @@ package document
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"unicode/utf8"
@@ -14,6 +16,7 @@ import (
 // Limits of one document.
 const (
 	maxBytes  = 4 << 20
+	maxFiles  = 1000    // read for one workflow: itself and what it includes
 	maxValues = 1 << 20 // with aliases written out
 )
 
@@ -96,7 +99,7 @@ func (l *loader) read(file string) (*py.Dict, error) {
 		return l.readOwn(file)
 	}
 	at := teff.Position{File: file}
-	text, err := os.ReadFile(file)
+	text, err := ReadFile(file)
 	switch {
 	case err != nil:
 		return nil, err
@@ -128,6 +131,23 @@ func (l *loader) read(file string) (*py.Dict, error) {
 		return top, nil
 	}
 	return nil, fail(at, config, "workflow must be a mapping")
+}
+
+// ReadFile reads a document's file, which must be a regular one: whoever opens a
+// pipe or a device may wait forever. Of one that is larger than the limit of a
+// document it returns one byte more than that.
+func ReadFile(file string) ([]byte, error) {
+	if info, err := os.Stat(file); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", file)
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(io.LimitReader(in, maxBytes+1))
 }
 
 // syntax turns an error of YAML into one of the document.
