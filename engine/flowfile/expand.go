@@ -2,9 +2,7 @@ package flowfile
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -85,12 +83,7 @@ func (x *expander) shown(path string) string {
 // included reads a file that another one includes.
 func (x *expander) included(path string) (*teffdoc.Source, error) {
 	name := x.shown(path)
-	if info, err := os.Stat(path); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", path)
-	}
-	data, err := read(path)
+	data, err := teffdoc.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -168,3 +168,20 @@ func refused(t *testing.T, err error, class, message string) {
 		}
 	}
 }
+
+// Of a file that is too large no more is read than tells that it is.
+func TestLargeFilesAreNotRead(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "wf.yaml")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(file, 64<<20); err != nil {
+		t.Fatal(err)
+	}
+	data, err := document.ReadFile(file)
+	if err != nil || len(data) != 4<<20+1 {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+	_, err = document.Load(file, none)
+	refused(t, err, "ConfigError", "the document is larger than 4 MiB")
+}
