@@ -158,7 +158,7 @@ func (l *loader) prefixed(doc *py.Dict, prefix string) *py.Dict {
 		edges := py.NewList()
 		for _, edge := range list.Items {
 			if d, ok := edge.(*py.Dict); ok {
-				edge = l.withPrefix(d, prefix, "from", "to")
+				edge = l.prefixedEdge(d, prefix)
 			}
 			edges.Items = append(edges.Items, edge)
 		}
@@ -178,17 +178,63 @@ func (l *loader) withPrefix(d *py.Dict, prefix string, keys ...string) *py.Dict 
 	return out
 }
 
+// prefixedEdge also reaches the steps of an edge that leads to several, which
+// teff has not.
+func (l *loader) prefixedEdge(edge *py.Dict, prefix string) *py.Dict {
+	out := l.withPrefix(edge, prefix, "from", "to")
+	if list, ok := get(edge, "to").(*py.List); ok && l.own != nil {
+		to := py.NewList()
+		for _, id := range list.Items {
+			if s, ok := id.(string); ok && s != teff.Stop {
+				id = prefix + s
+			}
+			to.Items = append(to.Items, id)
+		}
+		if p, ok := l.placeOf(list); ok {
+			l.places[to] = p
+		}
+		out.Set("to", to)
+	}
+	return out
+}
+
+// prefixedStep puts a prefix before a step's id and where it jumps; teff leaves
+// the jumps of the idiom route as they are.
 func (l *loader) prefixedStep(step *py.Dict, prefix string) *py.Dict {
 	if idiom, payload, ok := l.idiomOf(step); ok {
 		out := l.like(step.Copy(), step)
-		out.Set(idiom, l.withPrefix(payload, prefix, "id"))
+		named := l.withPrefix(payload, prefix, "id")
+		if l.own != nil {
+			named = l.prefixedIdiom(idiom, named, prefix)
+		}
+		out.Set(idiom, named)
 		return out
 	}
 	out := l.withPrefix(step, prefix, "id")
-	c, ok := get(step, "config").(*py.Dict)
-	if !ok {
-		return out
+	if c, ok := get(step, "config").(*py.Dict); ok {
+		out.Set("config", l.prefixedJumps(c, prefix))
 	}
+	return out
+}
+
+// prefixedIdiom puts a prefix before the labels of loops and where routes jump:
+// to a label or to a step.
+func (l *loader) prefixedIdiom(idiom string, payload *py.Dict, prefix string) *py.Dict {
+	switch idiom {
+	case "loop":
+		return l.withPrefix(payload, prefix, "label")
+	case "route":
+		return l.prefixedJumps(payload, prefix)
+	case "type":
+		if c, ok := get(payload, "config").(*py.Dict); ok && text(payload, "type") == "command" {
+			payload.Set("config", l.prefixedJumps(c, prefix))
+		}
+	}
+	return payload
+}
+
+// prefixedJumps puts a prefix before the targets of a command.
+func (l *loader) prefixedJumps(c *py.Dict, prefix string) *py.Dict {
 	c = l.withPrefix(c, prefix, "goto")
 	if routes, ok := get(c, "routes").(*py.List); ok {
 		list := py.NewList()
@@ -200,6 +246,5 @@ func (l *loader) prefixedStep(step *py.Dict, prefix string) *py.Dict {
 		}
 		c.Set("routes", list)
 	}
-	out.Set("config", c)
-	return out
+	return c
 }

@@ -1,0 +1,90 @@
+package flowfile
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+)
+
+// including loads the first of files that are given by name and text in turn.
+func including(t *testing.T, files ...string) (*File, error) {
+	t.Helper()
+	dir := t.TempDir()
+	for i := 0; i < len(files); i += 2 {
+		if err := os.WriteFile(filepath.Join(dir, files[i]), []byte(files[i+1]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Load(filepath.Join(dir, files[0]))
+}
+
+// What a part names is its own, also where the file that includes it has a step
+// of that name: in edges to several steps, and where a route jumps.
+func TestAPrefixReachesAllThatAPartNames(t *testing.T) {
+	const log = `action: append, output_key: log, value: `
+	for name, c := range map[string]struct {
+		files []string
+		want  []any
+	}{
+		"edges to several": {[]string{"main.yaml", `
+include: {path: part.yaml, prefix: p_}
+steps: [{id: x, type: transform, config: {` + log + `wrong}}, {id: y, type: transform, config: {` + log + `wrong}}]
+edges: [{from: p_x, to: x, condition: never=1}, {from: p_y, to: y, condition: never=1}]
+`, "part.yaml", `
+state: {schema: {log: append}}
+steps:
+  - {id: begin, type: transform, config: {action: now, output_key: o}}
+  - {id: x, type: transform, config: {` + log + `x}}
+  - {id: y, type: transform, config: {` + log + `y}}
+edges: [{from: begin, to: [x, y]}]
+`}, []any{"x", "y"}},
+		"goto of a route": {[]string{"main.yaml", `
+include: {path: part.yaml, prefix: p_}
+steps: [transform: {id: end, ` + log + `main}]
+`, "part.yaml", `
+steps:
+  - route: {goto: end, routes: [{when: never=1, goto: other}]}
+  - transform: {id: other, ` + log + `other}
+  - transform: {id: end, ` + log + `part}
+`}, []any{"part", "main"}},
+		"goto of one of the routes": {[]string{"main.yaml", `
+include: {path: part.yaml, prefix: p_}
+steps: [transform: {id: end, ` + log + `main}]
+`, "part.yaml", `
+steps:
+  - route: {goto: STOP, routes: [{when: never!=1, goto: end}]}
+  - type: {id: skipped, type: command, config: {goto: end}}
+  - transform: {id: end, ` + log + `part}
+`}, []any{"part", "main"}},
+		"command in the form of a type": {[]string{"main.yaml", `
+include: {path: part.yaml, prefix: p_}
+steps: [transform: {id: end, ` + log + `main}]
+`, "part.yaml", `
+steps:
+  - type: {id: go, type: command, config: {goto: end}}
+  - transform: {id: end, ` + log + `part}
+`}, []any{"part", "main"}},
+		"label of a loop": {[]string{"main.yaml", `
+include: [{path: part.yaml, prefix: p_}]
+steps: [transform: {id: last, ` + log + `main}]
+`, "part.yaml", `
+state: {initial: {seen: "no"}}
+steps:
+  - transform: {id: decide, action: append, output_key: log, template: "{seen}"}
+  - loop: {key: seen, until: "no", label: again, body: [transform: {` + log + `body}], done: [transform: {action: value, value: "yes", output_key: next}]}
+  - transform: {id: twice, action: append, output_key: rounds, value: r}
+  - route: {routes: [{when: "rounds=['r']", goto: again}]}
+`}, []any{"no", "no", "main"}},
+	} {
+		f, err := including(t, c.files...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		res, err := runAlone(t, f, nil)
+		if err != nil || !reflect.DeepEqual(res.State["log"], c.want) {
+			t.Errorf("%s: %v, want %v: %v %s", name, res.State["log"], c.want, err, res.Error)
+		}
+	}
+}
