@@ -125,7 +125,7 @@ func (it *item) position() teff.Position {
 }
 
 func (x *expander) source(root *item) *teffdoc.Source {
-	s := &teffdoc.Source{Places: map[py.Value]teffdoc.Place{}}
+	s := &teffdoc.Source{Values: root.size, Places: map[py.Value]teffdoc.Place{}}
 	s.Doc = x.python(root, s.Places).(*py.Dict)
 	return s
 }

@@ -1,9 +1,11 @@
 package flowfile
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -85,6 +87,45 @@ steps:
 		res, err := runAlone(t, f, nil)
 		if err != nil || !reflect.DeepEqual(res.State["log"], c.want) {
 			t.Errorf("%s: %v, want %v: %v %s", name, res.State["log"], c.want, err, res.Error)
+		}
+	}
+}
+
+// Parts that include each next one twice are as many as a power of two.
+func TestIncludesAreBounded(t *testing.T) {
+	for _, dialect := range []string{"flowtui", "teff"} {
+		var files []string
+		for i := range 20 {
+			files = append(files, fmt.Sprintf("f%d.yaml", i), fmt.Sprintf("dialect: %s\ninclude: [f%d.yaml, f%d.yaml]\n", dialect, i+1, i+1))
+		}
+		files = append(files, "f20.yaml", "dialect: "+dialect+"\nsteps: []\n")
+		if _, err := including(t, files...); err == nil || !strings.Contains(err.Error(), "the document includes more than 999 files") {
+			t.Errorf("%s: %v", dialect, err)
+		}
+		values := "dialect: " + dialect + "\nstate:\n initial:\n  a: &a [" + strings.Repeat("1,", 10) + "]\n"
+		for _, name := range []string{"ba", "cb", "dc", "ed"} { // each holds ten times the one before it
+			values += fmt.Sprintf("  %c: &%c [%s]\n", name[0], name[0], strings.Repeat("*"+name[1:]+", ", 10))
+		}
+		main := "dialect: " + dialect + "\ninclude: [" + strings.Repeat("part.yaml,", 10) + "]\nsteps: []\n"
+		if _, err := including(t, "main.yaml", main, "part.yaml", values); err == nil || !strings.Contains(err.Error(), "the document holds more than 1048576 values") {
+			t.Errorf("%s: %v", dialect, err)
+		}
+	}
+}
+
+// A file that includes itself by ever other paths is told as such.
+func TestIncludesAreComparedByTheFilesThemselves(t *testing.T) {
+	for _, dialect := range []string{"flowtui", "teff"} {
+		dir := t.TempDir()
+		main := filepath.Join(dir, "main.yaml")
+		if err := os.WriteFile(main, []byte("dialect: "+dialect+"\ninclude: again/main.yaml\nsteps: []\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(dir, filepath.Join(dir, "again")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(main); err == nil || !strings.Contains(err.Error(), "the document includes itself") {
+			t.Errorf("%s: %v", dialect, err)
 		}
 	}
 }

@@ -8,9 +8,10 @@ import (
 )
 
 // A Source is a flow file of our own that was read by its own rules: its values,
-// and where its dicts and lists stand.
+// how many they are with aliases written out, and where its dicts and lists stand.
 type Source struct {
 	Doc    *py.Dict
+	Values int
 	Places map[py.Value]Place
 }
 
@@ -55,7 +56,7 @@ func Expand(file string, read func(file string) (*Source, error)) (*Source, erro
 	for v, p := range l.places {
 		places[v] = *p.own
 	}
-	return &Source{doc, places}, nil
+	return &Source{doc, l.values, places}, nil
 }
 
 // readOwn gives the mapping of a flow file of our own.
@@ -63,6 +64,9 @@ func (l *loader) readOwn(file string) (*py.Dict, error) {
 	s, err := l.own(file)
 	if err != nil {
 		return nil, err
+	}
+	if l.values += s.Values; l.values > maxValues {
+		return nil, fail(teff.Position{File: file}, config, "the document holds more than %d values with all that it includes", maxValues)
 	}
 	for v, p := range s.Places {
 		l.places[v] = place{own: &p}

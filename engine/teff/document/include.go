@@ -13,10 +13,17 @@ import (
 // open reads a document and puts what it includes into it. A graph document's
 // strategies are expanded.
 func (l *loader) open(file string) (*py.Dict, error) {
-	if slices.Contains(l.including, file) {
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		real = file // whoever reads it says why
+	}
+	if slices.Contains(l.including, real) {
 		return nil, fail(teff.Position{File: file}, "RecursionError", "the document includes itself")
 	}
-	l.including = append(l.including, file)
+	if l.files++; l.files > maxFiles {
+		return nil, fail(teff.Position{File: file}, config, "the document includes more than %d files, each as often as it is named: include fewer, or each only once", maxFiles-1)
+	}
+	l.including = append(l.including, real)
 	defer func() { l.including = l.including[:len(l.including)-1] }()
 	doc, err := l.read(file)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 const (
 	maxBytes  = 4 << 20
 	maxFiles  = 1000    // read for one workflow: itself and what it includes
-	maxValues = 1 << 20 // with aliases written out
+	maxValues = 1 << 20 // of all files, with aliases written out
 )
 
 // A loader reads one workflow: its document and what that includes.
@@ -28,7 +28,8 @@ type loader struct {
 	shared      map[py.Value]bool                  // lists that stand in several places by an alias
 	otherKeys   map[*py.Dict]bool                  // mappings with keys that are no texts
 	values      int                                // read so far
-	including   []string                           // files that are being read
+	files       int                                // read so far
+	including   []string                           // real paths of files that are being read
 	unsupported []teff.Problem
 	partial     bool // some nodes are not known
 }
