@@ -44,6 +44,9 @@ type Strategy struct {
 	MaxRounds int64
 	// Hint says in words what is wanted, for who is refused: "a code like XX-1234".
 	Hint string
+	// Hidden keeps what passes out of the question, and so from who answers and out
+	// of the store: only the run itself judges the answer then.
+	Hidden bool
 
 	regex *regexp.Regexp
 }
@@ -113,7 +116,7 @@ func (w *Want) Refuses(answer json.RawMessage) error {
 
 // want is the question's part of a strategy.
 func (s Strategy) want() *Want {
-	if s.Check != nil || s.Classifier != nil {
+	if s.Check != nil || s.Classifier != nil || s.Hidden {
 		if s.Hint == "" {
 			return nil
 		}

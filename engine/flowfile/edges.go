@@ -53,13 +53,14 @@ func (d *document) readEdge(it *item) {
 		d.flow.Edge(from.exit, to...)
 		return
 	}
-	text := d.at(from.id).text(cond, "condition")
-	if text == errorCondition {
+	d.at(from.id).text(cond, "condition")
+	text := cond.written() // what its variables hold is neither stored nor told
+	if cond.kind == isText && text == errorCondition {
 		d.flow.OnError(from.exit, to...)
 		return
 	}
 	from.goes = true
-	c, ok := parseCondition(text)
+	c, ok := conditionOf(cond)
 	if !ok {
 		if cond.kind == isText {
 			d.at(from.id).fail(cond, "condition %q has no operator: want `key OP value` with one of >= <= != > < =, or %s", text, errorCondition)

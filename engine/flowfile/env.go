@@ -51,12 +51,14 @@ func (f *filler) fill(it *item) {
 func (f *filler) text(it *item) {
 	var plain, template strings.Builder
 	last := 0
+	variables := map[string]string{}
 	for _, at := range variable.FindAllStringIndex(it.text, -1) {
 		before, reference := it.text[last:at[0]], it.text[at[0]:at[1]]
 		last = at[1]
 		plain.WriteString(before)
 		template.WriteString(before)
 		if strings.HasPrefix(reference, "$$") {
+			variables[reference] = reference[1:]
 			plain.WriteString(reference[1:])
 			template.WriteString("$" + braces.Replace(reference[2:]))
 			continue
@@ -66,9 +68,14 @@ func (f *filler) text(it *item) {
 		if !ok {
 			f.fail(it, "the variable %s is not set in the environment; write $%s for a text that is no variable", reference, reference)
 		}
+		variables[reference] = value
 		plain.WriteString(value)
 		template.WriteString(braces.Replace(value))
 	}
+	if last == 0 {
+		return // it has none
+	}
+	it.unfilled, it.variables = it.text, variables
 	rest := it.text[last:]
 	plain.WriteString(rest)
 	template.WriteString(rest)
@@ -79,6 +86,19 @@ func (f *filler) text(it *item) {
 }
 
 var braces = strings.NewReplacer("{", "{{", "}", "}}")
+
+// fillIn fills a part of an item's text as it is written. Such a part is filled
+// after what it means was read, so that no value of a variable changes that.
+func (it *item) fillIn(written string) string { return fillFrom(written, it.variables) }
+
+func fillFrom(written string, variables map[string]string) string {
+	return variable.ReplaceAllStringFunc(written, func(reference string) string {
+		if value, ok := variables[reference]; ok {
+			return value
+		}
+		return reference
+	})
+}
 
 // asTemplate is a text as a template.
 func (it *item) asTemplate(text string) string {

@@ -2,6 +2,7 @@ package flowfile
 
 import (
 	"errors"
+	"maps"
 	"math/big"
 	"path/filepath"
 	"strconv"
@@ -20,6 +21,10 @@ type expander struct {
 	items  map[py.Value]*item // of dicts and lists
 	leaves []*item            // scalars that only pass through
 	places map[py.Value]teffdoc.Place
+	// Texts pass as they are written, and what is made of them is filled when it is
+	// back, so that conditions know what of them is a variable's.
+	variables map[string]string
+	paths     map[*item]bool // texts that pass filled, as files are read by them
 }
 
 // expand gives the document that the file stands for.
@@ -35,7 +40,7 @@ func (r reader) expand(root *item, opts Options) *item {
 		r.fail(root.get("include"), "include needs the folder of the file: it is read from a file only")
 		return &item{kind: broken}
 	}
-	x := &expander{reader: r, opts: opts, items: map[py.Value]*item{}}
+	x := &expander{reader: r, opts: opts, items: map[py.Value]*item{}, variables: map[string]string{}, paths: map[*item]bool{}}
 	main := filepath.Join(opts.Dir, r.file)
 	s, err := teffdoc.Expand(main, func(file string) (*teffdoc.Source, error) {
 		if file == main {
@@ -126,6 +131,9 @@ func (it *item) position() teff.Position {
 
 func (x *expander) source(root *item) *teffdoc.Source {
 	s := &teffdoc.Source{Values: root.size, Places: map[py.Value]teffdoc.Place{}}
+	for _, part := range stepsOf(root.get("include")) {
+		x.paths[part], x.paths[part.get("path")], x.paths[part.get("prefix")] = true, true, true
+	}
 	s.Doc = x.python(root, s.Places).(*py.Dict)
 	return s
 }
@@ -142,8 +150,13 @@ func (x *expander) python(it *item, places map[py.Value]teffdoc.Place) py.Value 
 			return n.Int64()
 		}
 	case isText:
-		if it.filled == "" || it.filled == it.text {
+		maps.Copy(x.variables, it.variables)
+		switch {
+		case it.filled != "" && it.filled != it.text: // a template, which comes back as it is
+		case x.paths[it]:
 			return it.text
+		default:
+			return it.written()
 		}
 	case isList:
 		list := py.NewList()
@@ -179,7 +192,10 @@ func (x *expander) back(v py.Value, at teff.Position) *item {
 	case int64:
 		it.kind, it.text = isNumber, strconv.FormatInt(v, 10)
 	case string:
-		it.kind, it.text = isText, v
+		it.kind, it.text = isText, fillFrom(v, x.variables)
+		if it.text != v {
+			it.unfilled, it.variables = v, x.variables
+		}
 	case py.Opaque:
 		if n, err := strconv.Atoi(v.Code); err == nil && v.Type == leafType {
 			return x.leaves[n]
@@ -214,6 +230,7 @@ func (x *expander) mappingBack(d *py.Dict, it *item) {
 		if !ok {
 			there = at
 		}
-		it.fields = append(it.fields, field{x.back(key, there), x.back(v, there)})
+		name := &item{kind: isText, text: key, file: there.File, line: there.Line, column: there.Column}
+		it.fields = append(it.fields, field{name, x.back(v, there)})
 	}
 }

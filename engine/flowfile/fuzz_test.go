@@ -92,7 +92,7 @@ func FuzzCondition(f *testing.F) {
 			t.Error(err)
 		}
 		if c.op == "=" && c.value != "" {
-			not, _ := condition{c.key, "!=", c.value}.test(engine.State{c.key: value})
+			not, _ := newCondition(c.key, "!=", c.value).test(engine.State{c.key: value})
 			if not == yes {
 				t.Errorf("%q on %q: = and != are both %v", text, value, yes)
 			}

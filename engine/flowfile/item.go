@@ -24,9 +24,11 @@ type item struct {
 	kind         kind
 	file         string // that includes it is of; "": the main one
 	line, column int
-	text         string // of a text or a number
-	filled       string // the text as a template, when it holds what was taken from the environment
-	truth        bool   // of a boolean
+	text         string            // of a text or a number
+	filled       string            // the text as a template, when it holds what was taken from the environment
+	unfilled     string            // the text as it stands in the file then
+	variables    map[string]string // what stands for each ${NAME} of it, and for each $${NAME}
+	truth        bool              // of a boolean
 	list         []*item
 	fields       []field
 	size, height int  // with aliases expanded
@@ -40,8 +42,11 @@ type field struct {
 
 // written is a scalar as it stands in the file.
 func (it *item) written() string {
-	if it.kind == isBool {
+	switch {
+	case it.kind == isBool:
 		return strconv.FormatBool(it.truth)
+	case it.variables != nil:
+		return it.unfilled
 	}
 	return it.text
 }

@@ -59,6 +59,7 @@ func (d *document) strategy(r reader, it *item, key string) engine.Strategy {
 	}
 	d.strategyTexts(r, it, &s)
 	s.AnyOf = r.texts(it.get("any_of"), "any_of")
+	s.Hidden = filled(it.get("equals"), it.get("any_of"), it.get("regex"))
 	if n := r.whole(it.get("max_rounds"), "max_rounds"); n > 0 {
 		s.MaxRounds = n
 	}
@@ -83,6 +84,13 @@ func (d *document) strategy(r reader, it *item, key string) engine.Strategy {
 		}
 	}
 	return s
+}
+
+// filled reports whether one of the items, or one inside them, holds a variable.
+func filled(items ...*item) bool {
+	return slices.ContainsFunc(items, func(it *item) bool {
+		return it != nil && (it.variables != nil || filled(it.list...))
+	})
 }
 
 func (d *document) strategyTexts(r reader, it *item, s *engine.Strategy) {
@@ -137,7 +145,8 @@ func (d *document) loop(r reader, s *step, cfg *item) {
 	if !r.mapping(cfg, what, loopKeys) {
 		return
 	}
-	key, until := r.required(cfg, "key", what), r.required(cfg, "until", what)
+	key := r.required(cfg, "key", what)
+	r.required(cfg, "until", what)
 	most := r.whole(cfg.get("max_rounds"), "max_rounds")
 	if most == 0 {
 		most = defaultMaxRounds
@@ -157,9 +166,10 @@ func (d *document) loop(r reader, s *step, cfg *item) {
 		d.flow.Node(id, n).Edge(last, id)
 		last = id
 	}
-	done := condition{key, "=", until}
+	done := newCondition("", "=", cfg.get("until").written()).fill(cfg.get("until"))
+	done.key = key
 	d.flow.Node(s.id+":again", rounds{s.id, false}).Edge(s.id+":again", s.id+":body").Repeat(last, engine.Condition{
-		Text: fmt.Sprintf("not %s=%s, at most %d rounds", key, until, most),
+		Text: fmt.Sprintf("not %s=%s, at most %d rounds", cfg.get("key").written(), cfg.get("until").written(), most),
 		Test: func(state engine.State) (bool, error) {
 			ok, err := done.test(state)
 			return !ok && counted(state, s.id)+1 < most, err

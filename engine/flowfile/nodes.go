@@ -134,8 +134,12 @@ func (d *document) command(r reader, cfg *item) (engine.Node, []jump) {
 			continue
 		}
 		r.mapping(e, "a route", routeKeys)
-		when := r.required(e, "when", "a route")
-		cond, ok := parseCondition(when)
+		var cond condition
+		when, ok := "", false
+		if r.required(e, "when", "a route") != "" {
+			when = e.get("when").written()
+			cond, ok = conditionOf(e.get("when"))
+		}
 		if !ok && when != "" {
 			r.fail(e.get("when"), "condition %q has no operator: want `key OP value` with one of >= <= != > < =", when)
 		}
