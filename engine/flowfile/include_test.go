@@ -129,3 +129,41 @@ func TestIncludesAreComparedByTheFilesThemselves(t *testing.T) {
 		}
 	}
 }
+
+// A key without a value is as one that is not there: what the parts say counts.
+func TestEmptyKeysDropNothingOfAPart(t *testing.T) {
+	const part = `
+state: {initial: {limit: 5, log: [b]}, schema: {log: append}}
+tools: [{name: t, command: [x]}]
+steps: [{id: a, type: transform, config: {action: render, template: "{limit}", output_key: log}}, {id: b, type: call, config: {tool: t}}]
+edges: [{from: a, to: b, condition: limit=6}]
+`
+	for _, empty := range []string{"", "state:\n", "state: {initial: }\n", "state: {schema: , initial: }\n", "steps:\n", "edges:\n", "tools:\n", "state:\nsteps:\nedges:\ntools:\n"} {
+		f, err := including(t, "main.yaml", "include: part.yaml\n"+empty, "part.yaml", part)
+		if err != nil {
+			t.Errorf("%q: %v", empty, err)
+			continue
+		}
+		res, err := runAlone(t, f, nil)
+		if want := []any{"b", "5"}; err != nil || !reflect.DeepEqual(res.State["log"], want) {
+			t.Errorf("%q: %v, want %v: %v %s", empty, res.State["log"], want, err, res.Error)
+		}
+	}
+}
+
+// What is of a kind that cannot be merged is told, not dropped.
+func TestPartsOfTheWrongKind(t *testing.T) {
+	for part, want := range map[string]string{
+		"steps: {id: a}":          "part.yaml:1:8: steps of an included file must be a list",
+		"edges: 5":                "part.yaml:1:8: edges of an included file must be a list",
+		"tools: {name: t}":        "part.yaml:1:8: tools of an included file must be a list",
+		"state: 5":                "part.yaml:1:8: state of an included file must be a mapping",
+		"state: {intial: {a: 1}}": "part.yaml:1:17: state of an included file has no key 'intial'",
+		"state: {initial: [a]}":   "part.yaml:1:18: state.initial of an included file must be a mapping",
+	} {
+		_, err := including(t, "main.yaml", "include: part.yaml\n"+refusedStep, "part.yaml", part+"\n")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\ngot  %v\nwant %s", part, err, want)
+		}
+	}
+}

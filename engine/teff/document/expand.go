@@ -84,6 +84,25 @@ func (l *loader) ownPart(part *py.Dict) {
 			l.refuse(l.valueAt(part, key), "", "an included file has %s: give it in the file that includes it", key)
 		}
 	}
+	for _, key := range []string{"steps", "edges", "tools"} {
+		if v := get(part, key); v != nil && !hasType(v, "array") {
+			l.refuse(l.valueAt(part, key), "", "%s of an included file must be a list", key)
+		}
+	}
+	state, ok := get(part, "state").(*py.Dict)
+	if !ok {
+		if get(part, "state") != nil {
+			l.refuse(l.valueAt(part, "state"), "", "state of an included file must be a mapping")
+		}
+		return
+	}
+	for key, v := range state.All() {
+		if key != "initial" && key != "schema" {
+			l.refuse(l.valueAt(state, key), "", "state of an included file has no key %s; known keys: initial, schema", py.Repr(key))
+		} else if v != nil && !hasType(v, "object") {
+			l.refuse(l.valueAt(state, key), "", "state.%s of an included file must be a mapping", key)
+		}
+	}
 }
 
 // knownIdioms are those of the document's dialect.

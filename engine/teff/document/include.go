@@ -60,7 +60,7 @@ func (l *loader) include(doc *py.Dict, file string) (*py.Dict, error) {
 	}
 	merged := l.like(without(doc, "include"), doc)
 	merge := func(key string, all *py.List) {
-		own, has := doc.Get(key)
+		own, has := l.given(doc, key)
 		if list, ok := own.(*py.List); ok || !has {
 			if key != "tools" && ok {
 				all.Items = append(all.Items, list.Items...)
@@ -71,15 +71,26 @@ func (l *loader) include(doc *py.Dict, file string) (*py.Dict, error) {
 	merge("steps", steps)
 	merge("edges", edges)
 	merge("tools", tools)
-	own, has := doc.Get("state")
+	own, has := l.given(doc, "state")
 	if block, ok := own.(*py.Dict); ok || !has {
 		if ok {
-			state.Update(block)
+			for _, key := range block.Keys() {
+				if v, has := l.given(block, key); has {
+					state.Set(key, v)
+				}
+			}
 			l.like(state, block)
 		}
 		merged.Set("state", state)
 	}
 	return merged, nil
+}
+
+// given is a key's value in the document that includes others; in a flow file of
+// our own a null counts as none.
+func (l *loader) given(d *py.Dict, key string) (py.Value, bool) {
+	v, has := d.Get(key)
+	return v, has && (v != nil || l.own == nil)
 }
 
 // mergeState lays a part's schema and initial over those of earlier parts.
