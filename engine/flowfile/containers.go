@@ -161,7 +161,7 @@ func (r reader) noJumps(jumps []jump) {
 }
 
 // spec is a step of a list with all its options in its config: they may also
-// stand beside its type, and those in the config win.
+// stand beside its type, but each only once.
 func (r reader) spec(it *item) *item {
 	cfg := *config(it)
 	out := *it
@@ -169,7 +169,11 @@ func (r reader) spec(it *item) *item {
 	for _, f := range it.fields {
 		if slices.Contains(stepKeys.known, f.key.text) || slices.Contains(stepKeys.later, f.key.text) {
 			out.fields = append(out.fields, f)
-		} else if cfg.kind == isMapping && cfg.get(f.key.text) == nil {
+		} else if cfg.kind == isMapping {
+			if cfg.get(f.key.text) != nil {
+				r.fail(f.key, "%q stands both beside the type and in the config of the step: give it once", f.key.text)
+				continue
+			}
 			cfg.fields = append(slices.Clip(cfg.fields), f)
 		}
 	}
@@ -277,9 +281,8 @@ func (d *document) body(r reader, it *item, what string) []engine.Node {
 		if id := e.get("id"); id != nil {
 			inner.fail(id, "a step of %s has no id of its own: it is named after its place", what)
 		}
-		spec := inner.spec(e)
-		kind := spec.get("type")
-		if kind != nil && (slices.Contains(severalNodesOf, kind.text) || kind.text == "interrupt" && config(spec).get("strategy") != nil) {
+		kind := e.get("type")
+		if kind != nil && (slices.Contains(severalNodesOf, kind.text) || kind.text == "interrupt" && config(inner.quiet().spec(e)).get("strategy") != nil) {
 			before := len(*r.errs)
 			in := d.inside(inner)
 			in.chain([]*item{e}, kind.text)
@@ -288,7 +291,9 @@ func (d *document) body(r reader, it *item, what string) []engine.Node {
 			}
 			continue
 		}
+		spec := inner.spec(e)
 		if kind != nil && kind.text == "command" {
+			inner.noRetry(spec, kind.text)
 			n, jumps := d.command(inner, config(spec))
 			inner.noJumps(jumps)
 			if n != nil {

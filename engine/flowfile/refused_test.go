@@ -60,6 +60,14 @@ var refusals = []refusal{
 	{"steps:\n  - {id: a, type: map, config: {input_keys: l, output_key: o, chunk_size: x, processor: {type: command}}}\n", "x,", "a", "chunk_size must be a whole number"},
 	{"steps:\n  - {id: a, type: loop, config: {key: k, until: x, body: [{type: command, config: {goto: a}}]}}\n", "a}}]", "a:body", "cannot jump"},
 
+	{"steps:\n  - {id: a, type: loop, config: {key: k, until: x, body: [{type: command, retry: {max_retries: 2}}]}}\n", "{max_retries", "a:body", `retry of a step of type "command"`},
+	{"steps:\n  - {id: a, type: interrupt_loop, config: {key: k, strategy: {equals: x}, done: [{type: command, retry: {tries: 2}}]}}\n", "{tries", "a:done", `retry of a step of type "command"`},
+	{"steps:\n  - {id: a, type: loop, config: {key: k, until: x, body: [{type: loop, retry: {max_retries: 2}, key: l, until: y, body: [{type: command}]}]}}\n", "{max_retries", "a:body/loop", `retry of a step of type "loop"`},
+	{"steps:\n  - {id: a, type: parallel, config: {branches: [{type: command, update: {x: 1}, config: {update: {x: 2}}}]}}\n", "update: {x: 1", "a/branch1", `"update" stands both beside the type and in the config`},
+	{"steps:\n  - {id: a, type: map, config: {input_keys: l, output_key: o, processor: {type: transform, action: now, config: {action: now, output_key: o}}}}\n", "action: now, config", "a/item", `"action" stands both`},
+	{"steps:\n  - {id: a, type: loop, config: {key: k, until: x, body: [{type: transform, action: now, config: {action: now, output_key: o}}]}}\n", "action: now, config", "a:body", `"action" stands both`},
+	{"steps:\n  - {id: a, type: loop, config: {key: k, until: x, body: [{type: loop, key: l, config: {key: l, until: y, body: [{type: command}]}}]}}\n", "key: l, config", "a:body/loop", `"key" stands both`},
+
 	{"steps:\n  - {id: a, type: command, config: {goto: b}}\n", "b}", "a", `goto "b" is no step of its graph`},
 	{"steps:\n  - {id: a, type: command, config: {routes: [{when: x, goto: a}]}}\n", "x,", "a", `condition "x" has no operator`},
 	{"steps:\n  - {id: a, type: command, config: {update: [x]}}\n", "[x]", "a", "update must be a mapping"},

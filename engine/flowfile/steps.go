@@ -85,9 +85,7 @@ func (d *document) addStep(r reader, it *item, id string) *step {
 		}
 	}
 	if kind := it.get("type"); kind != nil && kind.kind == isText && d.severalNodes(r, s, kind.text, config(it)) {
-		if retry := it.get("retry"); retry != nil && retry.kind != isNull {
-			r.fail(retry, "retry of a step of type %q, which is more than one node or cannot fail: put it on other steps", kind.text)
-		}
+		r.noRetry(it, kind.text)
 		return s
 	}
 	node := d.readNode(r, it)
@@ -95,6 +93,13 @@ func (d *document) addStep(r reader, it *item, id string) *step {
 		d.flow.Node(id, node)
 	}
 	return s
+}
+
+// noRetry refuses the retry of a step that has nothing to try again.
+func (r reader) noRetry(it *item, kind string) {
+	if retry := it.get("retry"); retry != nil && retry.kind != isNull {
+		r.fail(retry, "retry of a step of type %q, which is more than one node or cannot fail: put it on other steps", kind)
+	}
 }
 
 // severalNodes adds a step that stands for more than one node, or that routes.
