@@ -36,7 +36,7 @@ func TestResolveItDidNotRun(t *testing.T) {
 	x.sees("enter it did not run", "--not-run")
 	x.keys("y")
 	same(t, x.copied, []string{"flowtui resolve demo.db order-7 --target send.1 --not-run"})
-	x.keys("enter")
+	x.keys(pause, "enter")
 	if r := x.backend.Acted[0]; !r.NotRun || r.Value != nil {
 		t.Fatalf("%+v", r)
 	}
@@ -47,7 +47,7 @@ func TestResolveLeaveIt(t *testing.T) {
 	x := start(t, 80, 24)
 	x.keys("e")
 	x.settle()
-	x.keys("j", "j", "enter")
+	x.keys("j", "j", pause, "enter")
 	x.seesNot("it ran: here is")
 	same(t, len(x.backend.Acted), 0)
 }

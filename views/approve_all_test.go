@@ -100,7 +100,7 @@ func TestScenario19LowWindow(t *testing.T) {
 	x := start(t, 60, 16, func(b *viewstest.Backend) {
 		b.ActErr = viewer.Problem{Code: "failed", Message: strings.Repeat("the store is full. ", 30)}
 	})
-	x.keys("j", "a", pause, "ctrl+d", "enter", pause, "esc", pause)
+	x.keys("j", "a", pause, "ctrl+d", pause, "enter", pause, "esc", pause)
 	same(t, len(x.backend.Acted), 1) // the denial, which failed
 	x.exact(60, 16)
 	x.sees("enter approve: not yet, the window is too low to show it")

@@ -29,6 +29,6 @@ func TestSheetWithoutACommandLine(t *testing.T) {
 	x.keys("y")
 	x.sees("no command line does the same")
 	same(t, len(x.copied), 0)
-	x.keys("enter")
+	x.keys(pause, "enter")
 	same(t, len(x.backend.Acted), 1)
 }

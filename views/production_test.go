@@ -38,9 +38,9 @@ func TestProductionAsksForTheRunID(t *testing.T) {
 		open []string
 	}{
 		"approve": {"order-9", []string{"j", "a", pause}},
-		"deny":    {"order-9", []string{"j", "a", pause, "ctrl+d"}},
+		"deny":    {"order-9", []string{"j", "a", pause, "ctrl+d", pause}},
 		"answer":  {"trip-2", []string{"j", "j", "i", pause}},
-		"resolve": {"order-7", []string{"e", pause, "j"}},
+		"resolve": {"order-7", []string{"e", pause, "j", pause}},
 		"recover": {"sync-2", []string{"G", "R", pause}},
 		"rerun":   {"order-7", []string{"R", pause, "j", "enter", pause}},
 	} {

@@ -59,6 +59,7 @@ type sheet struct {
 	breaks          int           // new lines of pasted text, not in the field yet
 	pane            widget.TextPane
 	shown           paneText
+	asks            string // title and verb: enter is for what stood there for a while
 	drawn           string // what the pane was drawn from
 	plans           int    // how many were shown
 	revealed        bool   // the plan on the screen shows secrets

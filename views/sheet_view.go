@@ -58,6 +58,12 @@ func (s *sheet) arrange() {
 		s.pane.SetHeight(min(s.pane.Len(), max(0, s.height-fixed)))
 		s.watch()
 	}
+	if asks := s.form.title(s.row) + "\n" + s.form.verb(); asks != s.asks {
+		s.asks = asks
+		if s.form.enter() == confirms {
+			s.guard()
+		}
+	}
 }
 
 // View implements Screen.
