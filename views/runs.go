@@ -20,6 +20,9 @@ const (
 	// were tampered with where no list shows it; lookEvery is the pause between.
 	lookNewest = 2000
 	lookEvery  = 30 * time.Second
+	// awayFor is how long after the list is in front again the cursor still goes
+	// back to a run that left: later it would move under the hands of its user.
+	awayFor = 3 * time.Second
 	// countsEvery is the least time between two counts, which may be dear.
 	countsEvery = 2 * time.Second
 )
@@ -56,13 +59,15 @@ type runs struct {
 	text     string     // filter of the rows that are shown
 	last     viewer.Ref // run that the cursor was on
 	away     viewer.Ref // run that left while something was in front of the list
+	back     time.Time  // since when the list is in front again
 	left     string     // sentence about a run that the cursor lost, not told yet
 
+	visible       bool
 	width, height int
 }
 
 func newRuns(e *env) *runs {
-	r := &runs{env: e, filter: widget.NewField(e.styles, 200, false), checked: map[viewer.Ref]string{}}
+	r := &runs{env: e, visible: true, filter: widget.NewField(e.styles, 200, false), checked: map[viewer.Ref]string{}}
 	r.table = widget.NewTable(e.styles, r.columns(), func(row viewer.Row) viewer.Ref { return row.Ref }, r.cells)
 	return r
 }
@@ -98,6 +103,14 @@ func (r *runs) Update(msg tea.Msg) tea.Cmd {
 		return r.beat()
 	}
 	return nil
+}
+
+// SetVisible implements visible.
+func (r *runs) SetVisible(v bool) {
+	if v && !r.visible {
+		r.back = r.now()
+	}
+	r.visible = v
 }
 
 // SetSize implements Screen.

@@ -73,6 +73,7 @@ func (r *runs) rowKey(msg tea.KeyMsg) tea.Cmd {
 	if !ok {
 		return nil
 	}
+	r.away = viewer.Ref{} // this row is the one that is worked on now
 	k := r.keys.List
 	if cmd, done := openAction(r.shared, k.Actions, msg, row, r.off(row), anything, false); done {
 		return cmd

@@ -146,6 +146,9 @@ func (r *runs) replace(rows []viewer.Row, whole bool) {
 	if had {
 		r.last = row.Ref
 	}
+	if r.visible && r.now().Sub(r.back) > awayFor {
+		r.away = viewer.Ref{}
+	}
 	kept := r.table.SetRows(rows)
 	switch {
 	case !had:
