@@ -18,6 +18,9 @@ var (
 	ErrFlow                   = errors.New("the flow does not fit the run")
 	ErrRefused                = errors.New("refused")
 	ErrInvalid                = errors.New("invalid")
+	// ErrUnwanted is an ErrInvalid about an answer that would not pass, and that
+	// [Decide.Unchecked] sends all the same.
+	ErrUnwanted = fmt.Errorf("%w: the answer would not pass", ErrInvalid)
 	// ErrUnavailable says that something the run needs cannot be reached now,
 	// like a model. It is a fact of the moment: the run stays recoverable.
 	ErrUnavailable = errors.New("not available now")

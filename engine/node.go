@@ -47,8 +47,11 @@ type Interrupt struct {
 	Prompt  func(State) (string, error)
 	Choices []string // offered answers; empty for a free one
 	// Want is shown to who answers, who can then be told before the answer is
-	// sent that it would not pass. [Flow.Ask] sets it; nothing is refused by it.
+	// sent that it would not pass. [Flow.Ask] sets it; the node refuses nothing.
 	Want *Want
+	// Refuses says why an answer would not pass, nil when it does: for what Want
+	// cannot say exactly, see [Want.ByFlow]. It is asked where the flow is.
+	Refuses func(answer any) error
 }
 
 // Type is "interrupt".

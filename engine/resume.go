@@ -157,6 +157,9 @@ func (r *Runner) decidableOne(ctx context.Context, l *loaded, b Checkpoint, d De
 		}
 	}
 	w, err := r.question(ctx, l, b, d)
+	if err == nil && d.Type == DecideAnswer {
+		err = g.answerable(l.key, w, d)
+	}
 	if err == nil && g != nil {
 		err = g.fitsAnswer(l.key, b.State, w, d)
 	}
@@ -199,7 +202,7 @@ func (r *Runner) question(ctx context.Context, l *loaded, b Checkpoint, d Decide
 	}
 	switch {
 	case len(open) == 1:
-		return open[0], r.answerable(l.key, open[0], d)
+		return open[0], nil
 	case len(open) > 1:
 		return Waiting{}, &Error{Class: ErrInvalid, Key: l.key, Reason: "it waits for several: " + strings.Join(names, ", "), Hint: name}
 	case len(names) == 0:
@@ -216,10 +219,8 @@ func (w Waiting) name() string {
 	return fmt.Sprintf("%s (%s)", w.ID, w.Key)
 }
 
-func (r *Runner) answerable(k stores.Key, w Waiting, d Decide) error {
-	if d.Type != DecideAnswer {
-		return nil
-	}
+// answerable refuses an answer that would not pass; g is nil where the flow is not.
+func (g *graph) answerable(k stores.Key, w Waiting, d Decide) error {
 	raw, err := decided(k, d)
 	if err != nil {
 		return err
@@ -228,12 +229,43 @@ func (r *Runner) answerable(k stores.Key, w Waiting, d Decide) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Want.Refuses(raw); err != nil && d.Strict && len(w.Choices) == 0 {
-		return &Error{Class: ErrInvalid, Key: k, Reason: "the answer would not pass", Err: err, Hint: "answer as wanted, or with --unchecked; nothing was saved"}
+	if d.Strict && len(w.Choices) == 0 {
+		if err := g.refuses(k, w, raw, v); err != nil {
+			return err
+		}
 	}
 	if text, ok := v.(string); !d.Unchecked && len(w.Choices) > 0 && (!ok || !slices.Contains(w.Choices, text)) {
-		return &Error{Class: ErrInvalid, Key: k, Reason: fmt.Sprintf("%s is not one of the choices: %s", d.Value, strings.Join(w.Choices, ", ")),
+		return &Error{Class: ErrUnwanted, Key: k, Reason: fmt.Sprintf("%s is not one of the choices: %s", d.Value, strings.Join(w.Choices, ", ")),
 			Hint: "answer with one of them, or with --unchecked; nothing was saved"}
+	}
+	return nil
+}
+
+// refuses judges an answer as the flow will, by the question where the flow is
+// not. What neither can tell is refused.
+func (g *graph) refuses(k stores.Key, w Waiting, raw json.RawMessage, answer any) error {
+	unwanted := func(reason, hint string, err error) error {
+		return &Error{Class: ErrUnwanted, Key: k, Reason: reason, Err: err, Hint: hint + "; nothing was saved"}
+	}
+	var byFlow func(any) error
+	if g != nil {
+		_, n := g.at(w.Node)
+		if i, ok := n.(Interrupt); ok {
+			byFlow = i.Refuses
+		}
+	}
+	err := w.Want.Refuses(raw)
+	switch {
+	case byFlow != nil:
+		err = byFlow(answer)
+	case w.Want == nil || !w.Want.ByFlow:
+	case g == nil:
+		return unwanted("only the flow can tell whether the answer passes, wanted is "+w.Want.String(), "answer where the flow is and let it run on, or with --unchecked", nil)
+	default:
+		return unwanted("the flow no longer tells whether the answer passes, wanted is "+w.Want.String(), "answer with the flow that asked, or with --unchecked", nil)
+	}
+	if err != nil {
+		return unwanted("the answer would not pass", "answer as wanted, or with --unchecked", err)
 	}
 	return nil
 }

@@ -63,6 +63,9 @@ type Want struct {
 	AnyOf  []string `json:"any_of,omitempty"`
 	Regex  string   `json:"regex,omitempty"`
 	Hint   string   `json:"hint,omitempty"`
+	// ByFlow says that only the flow can tell whether an answer passes, by
+	// [Interrupt.Refuses]: an answer that is to be checked needs it.
+	ByFlow bool `json:"by_flow,omitempty"`
 }
 
 // Options are the answers that pass, when they can be told: for a person to choose from.
@@ -93,7 +96,8 @@ func (w *Want) String() string {
 	return ""
 }
 
-// Refuses says why an answer would not pass; nil also when that cannot be told.
+// Refuses says why an answer would not pass; nil also when that cannot be told,
+// or not without the flow.
 func (w *Want) Refuses(answer json.RawMessage) error {
 	if w == nil || w.Equals == "" && len(w.AnyOf) == 0 && w.Regex == "" {
 		return nil

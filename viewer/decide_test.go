@@ -202,7 +202,7 @@ func TestAnswersAreChecked(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	bad := Request{Ref: ref, Action: Answer, Value: json.RawMessage(`"x"`)}
-	if p := get2(s.Act(t.Context(), bad, nil)); p.Code != codeUsage || !strings.Contains(p.Message, "wanted is two letters") || !strings.Contains(p.Hint, "--unchecked") {
+	if p := get2(s.Act(t.Context(), bad, nil)); p.Code != codeUsage || !p.Overridable || !strings.Contains(p.Message, "wanted is two letters") || !strings.Contains(p.Hint, "--unchecked") {
 		t.Errorf("%+v", p)
 	}
 	if got := s.Command(Request{Ref: ref, Action: Answer, Value: json.RawMessage(`"x"`), Unchecked: true}); !strings.Contains(got, "--value x --unchecked") {

@@ -105,6 +105,7 @@ func explain(err error) Problem {
 			break
 		}
 	}
+	p.Overridable = errors.Is(err, engine.ErrUnwanted)
 	if e, ok := errors.AsType[*engine.Error](err); ok {
 		p.Run = e.Key.Run
 		if e.Hint != "" {

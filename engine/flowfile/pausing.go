@@ -101,7 +101,11 @@ func (w *workflow) chain(f *engine.Flow, steps []*teff.Node, name string) (first
 		}
 		at := *w
 		at.reader = w.at(id)
-		if node := at.step(n, nil); node != nil {
+		var judge *teff.Node
+		if i+1 < len(steps) && judges(steps[i+1], n) {
+			judge = steps[i+1]
+		}
+		if node := at.step(n, judge); node != nil {
 			f.Node(id, node)
 		}
 		if i == 0 {

@@ -122,7 +122,7 @@ func (w *workflow) flow(g *teff.Graph, name string) *engine.Flow {
 	for _, n := range g.Nodes {
 		at := *w
 		at.reader = w.at(n.ID)
-		if node := at.step(n, g); node != nil {
+		if node := at.step(n, judgeIn(g, n)); node != nil {
 			f.Node(n.ID, node)
 		}
 		at.jumps(f, g, n)
@@ -174,12 +174,12 @@ func (w *workflow) condition(text string) engine.Condition {
 	return engine.Condition{Text: text, Test: func(s engine.State) (bool, error) { return teff.Holds(text, toDict(s)) }}
 }
 
-// step compiles a node of a graph, or with none of a list; nil when it cannot be
-// run.
-func (w *workflow) step(n *teff.Node, g *teff.Graph) engine.Node {
+// step compiles a node, nil when it cannot be run; judge is what judges the
+// answer of an interrupt.
+func (w *workflow) step(n, judge *teff.Node) engine.Node {
 	switch {
 	case n.Type == "interrupt":
-		return w.interrupt(n, g)
+		return w.interrupt(n, judge)
 	case !n.Pauses():
 		return stepped{n, w.tools, w.reducers}
 	case n.Retry != nil && n.Retry.Enabled:
@@ -198,54 +198,79 @@ func (w *workflow) step(n *teff.Node, g *teff.Graph) engine.Node {
 	return node
 }
 
-func (w *workflow) interrupt(n *teff.Node, g *teff.Graph) engine.Node {
+// interrupt asks; judge is the validate node that surely follows it and judges
+// the answer, nil when there is none.
+func (w *workflow) interrupt(n, judge *teff.Node) engine.Node {
 	key, _ := n.Config.GetOr("key", "").(string)
 	prompt, _ := n.Config.GetOr("prompt", "").(string)
-	i := engine.Interrupt{Key: key, Prompt: func(s engine.State) (string, error) { return py.Render(prompt, toDict(s)) }}
-	if v := judge(n, g); v != nil {
-		i.Want = wanted(v)
-	}
-	return i
+	return judgedBy(engine.Interrupt{Key: key, Prompt: func(s engine.State) (string, error) { return py.Render(prompt, toDict(s)) }}, judge)
 }
 
-// judge is the validate node that surely follows an interrupt and judges its
-// answer, nil when there is none.
-func judge(n *teff.Node, g *teff.Graph) *teff.Node {
-	if g == nil {
-		return nil
-	}
+// judgeIn is the validate node that surely follows an interrupt of a graph and
+// judges its answer.
+func judgeIn(g *teff.Graph, n *teff.Node) *teff.Node {
 	for _, e := range g.Edges {
 		if e.From != n.ID || e.IsError() {
 			continue
 		}
-		v := g.Node(e.To)
-		if e.Condition != nil || v == nil || v.Type != "validate" || v.Config.GetOr("input_key", "answer") != n.Config.GetOr("key", "") {
-			return nil
+		if v := g.Node(e.To); e.Condition == nil && judges(v, n) {
+			return v
 		}
-		return v
+		return nil
 	}
 	return nil
 }
 
-// wanted is what a validate node lets pass, for who answers: a pattern in words
-// alone, as it is Python's.
+// judges reports whether a node behind an interrupt judges its answer.
+func judges(v, interrupt *teff.Node) bool {
+	return v != nil && v.Type == "validate" && v.Config.GetOr("input_key", "answer") == interrupt.Config.GetOr("key", "")
+}
+
+// judgedBy is an interrupt that refuses, for who answers strictly, what the
+// validate node behind it would not let pass.
+func judgedBy(i engine.Interrupt, v *teff.Node) engine.Interrupt {
+	if v == nil || !v.Judges() {
+		return i
+	}
+	i.Want = wanted(v)
+	i.Refuses = func(answer any) error {
+		ok, err := v.Passes(toPython(answer))
+		switch {
+		case err != nil:
+			return err
+		case ok:
+			return nil
+		}
+		return fmt.Errorf("wanted is %s", i.Want)
+	}
+	return i
+}
+
+// wanted is what a validate node lets pass, for who answers: in words alone
+// where only the node can tell, as a pattern is Python's.
 func wanted(v *teff.Node) *engine.Want {
 	if pattern, ok := v.Config.GetOr("regex", nil).(string); ok && pattern != "" {
-		return &engine.Want{Hint: "a text that matches " + pattern}
+		return &engine.Want{Hint: "a text that matches " + pattern, ByFlow: true}
 	}
 	if list, ok := v.Config.GetOr("any_of", nil).(*py.List); ok && len(list.Items) > 0 {
 		want := &engine.Want{}
 		for _, item := range list.Items {
-			text, ok := item.(string)
-			if !ok {
-				return nil
-			}
-			want.AnyOf = append(want.AnyOf, text)
+			_, isText := item.(string)
+			want.ByFlow = want.ByFlow || !isText
+			want.AnyOf = append(want.AnyOf, py.Str(item))
+		}
+		if want.ByFlow {
+			return &engine.Want{Hint: want.String(), ByFlow: true}
 		}
 		return want
 	}
-	if text, ok := v.Config.GetOr("equals", nil).(string); ok && text != "" {
-		return &engine.Want{Equals: text}
+	switch equal := v.Config.GetOr("equals", nil).(type) {
+	case string:
+		if equal != "" {
+			return &engine.Want{Equals: equal}
+		}
+		return &engine.Want{Hint: "an empty text", ByFlow: true}
+	default:
+		return &engine.Want{Hint: py.Str(equal), ByFlow: true}
 	}
-	return nil
 }

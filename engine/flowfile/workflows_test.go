@@ -360,8 +360,8 @@ var knownDifferences = map[string]string{
 func TestDocumentsOfTeffSayWhatIsWanted(t *testing.T) {
 	for workflow, want := range map[string]*engine.Want{
 		"signoff.flow.yaml":         {AnyOf: []string{"yes", "ok", "fine"}},
-		"triage.flow.yaml":          {Hint: "a text that matches ^([A-Z]{2}-[0-9]{3})$"},
-		"discount.graph.yaml":       {Hint: "a text that matches ^[A-Z]{2}-[0-9]{4}$"},
+		"triage.flow.yaml":          {Hint: "a text that matches ^([A-Z]{2}-[0-9]{3})$", ByFlow: true},
+		"discount.graph.yaml":       {Hint: "a text that matches ^[A-Z]{2}-[0-9]{4}$", ByFlow: true},
 		"release_review.graph.yaml": nil,
 	} {
 		f, err := Load(teffData + "workflows/" + workflow)

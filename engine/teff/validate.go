@@ -51,6 +51,19 @@ func validate(n *Node, state *py.Dict) (result, error) {
 	return result{update: update}, nil
 }
 
+// Judges reports whether the node is a validate node that lets some answers pass
+// and others not, by rules that are its own.
+func (n *Node) Judges() bool {
+	return n.Type == "validate" && !byModel(n.Config) && strategyOf(n.Config) != ""
+}
+
+// Passes reports whether an answer passes such a node, however often one was
+// given (teff format, validate node). What cannot be told is an error.
+func (n *Node) Passes(answer py.Value) (bool, error) {
+	v, err := judge(n.Config, answer)
+	return v.ok && v.clear, err
+}
+
 // byModel reports the strategy llm.
 func byModel(c *py.Dict) bool { return text(c, "strategy", "") == "llm" || c.GetOr("llm", nil) != nil }
 
