@@ -140,7 +140,7 @@ func (d *document) chain(steps []*item, name string) (ids []string) {
 			r = d.at(id)
 			r.name(named, "id")
 		}
-		s := d.addStep(r, r.spec(it), id)
+		s := d.addStep(r, r.spec(it), id, nextOf(steps, i))
 		r.noJumps(s.jumps)
 		if n := len(ids); n > 0 && id != "" && ids[n-1] != "" {
 			d.flow.Edge(d.step(ids[n-1]).exit, id)
@@ -271,7 +271,8 @@ var severalNodesOf = []string{"tool_loop", "interrupt_loop", "loop"}
 // as a subflow.
 func (d *document) body(r reader, it *item, what string) []engine.Node {
 	var nodes []engine.Node
-	for i, e := range stepsOf(it) {
+	steps := stepsOf(it)
+	for i, e := range steps {
 		if e.kind != isMapping {
 			r.wrong(e, "each of "+what, isMapping)
 			continue
@@ -302,7 +303,7 @@ func (d *document) body(r reader, it *item, what string) []engine.Node {
 			continue
 		}
 		if n := d.readNode(inner, spec); n != nil {
-			nodes = append(nodes, n)
+			nodes = append(nodes, inner.judgedAt(n, nextOf(steps, i)))
 		}
 	}
 	return nodes

@@ -112,3 +112,95 @@ steps:
 		t.Errorf("%+v, %v", res, err)
 	}
 }
+
+// In the flow form a strategy is shown and checked as in the form with config,
+// wherever the interrupt stands, and its hint says what is wanted.
+func TestAStrategyOfTheFlowFormIsShownAndChecked(t *testing.T) {
+	type answer struct{ json, refused string }
+	const fan = "- parallel: {branches: [{interrupt: {key: code, strategy: %s}}, {transform: {action: now, output_key: at}}]}"
+	const top = "- interrupt: {id: q1, key: code, prompt: code?, strategy: %s}"
+	const round = "- transform: {action: now, output_key: at}\n- loop: {key: decision, until: да, max_rounds: 3, body: [interrupt: {key: code, strategy: %s}], done: [transform: {action: now, output_key: end}]}"
+	const graph = "- {id: q, type: interrupt, config: {key: code}}\n- {id: v, type: validate, config: %s}\nedges: [{from: q, to: [v]}]"
+	const inner = "- {id: s, type: subflow, config: {graph: {steps: [{id: q, type: interrupt, config: {key: code}}, {id: v, type: validate, config: %s}], edges: [{from: q, to: v}]}}}"
+	for strategy, c := range map[string]struct {
+		shown string
+		no    answer
+		yes   string
+	}{
+		"any_of: [yes, ok]":                       {"one of yes, ok", answer{`"junk"`, "wanted is one of yes, ok"}, `" OK "`},
+		"equals: sure":                            {`"sure"`, answer{`"junk"`, `wanted is "sure"`}, `"SURE"`},
+		"regex: '^(?P<a>[ab])(?P=a)$'":            {"a text that matches ^(?P<a>[ab])(?P=a)$", answer{`"ab"`, "wanted is a text that matches"}, `"aa"`},
+		"any_of: [yes, ok], hint: say that it is": {"say that it is", answer{`"junk"`, "wanted is say that it is"}, `"ok"`},
+		"regex: '^x', hint: an x":                 {"an x", answer{`"junk"`, "wanted is an x"}, `"x"`},
+	} {
+		for place, form := range map[string]string{"top": top, "branch": fan, "loop": round, "graph": graph, "subflow": inner} {
+			s := "{" + strategy + "}"
+			if place == "graph" || place == "subflow" {
+				s = "{" + strategy + ", input_key: code}"
+			}
+			text := "dialect: flowtui\nname: f\nsteps:\n" + strings.Replace(form, "%s", s, 1)
+			f, err := flowfile.Parse("f.yaml", []byte(text), flowfile.Options{})
+			a := ask(t, f, err)
+			if got := a.Waiting[0].Want.String(); got != c.shown {
+				t.Errorf("%s at %s is shown as %q", strategy, place, got)
+			}
+			a.refuses(t, "", c.no.json, c.no.refused)
+			if res, err := a.r.Resume(t.Context(), a.f, a.k, strictly("", c.yes)); err != nil || res.Status != stores.StatusDone {
+				t.Errorf("%s at %s: %+v, %v", strategy, place, res, err)
+			}
+		}
+	}
+}
+
+// What may follow, or judges something else, is no judge of the answer.
+func TestOnlyAJudgeThatSurelyFollowsRefuses(t *testing.T) {
+	const text = `
+name: f
+steps:
+  - {id: q, type: interrupt, config: {key: code}}
+  - {id: v, type: validate, config: {input_key: KEY, equals: yes}}
+edges: [{from: q, to: v, condition: __error__}, {from: q, to: v COND}]
+`
+	for name, c := range map[string]struct{ key, cond string }{"condition": {"code", ", condition: code!=x"}, "key": {"other", ""}} {
+		f, err := flowfile.Parse("f.yaml", []byte(strings.NewReplacer("KEY", c.key, "COND", c.cond).Replace(text)), flowfile.Options{})
+		a := ask(t, f, err)
+		if res, err := a.r.Resume(t.Context(), a.f, a.k, strictly("", `"no"`)); err != nil || res.Status != stores.StatusDone || a.Waiting[0].Want != nil {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
+	}
+}
+
+// Steps of the flow form without ids get names of their own, also several with a
+// strategy and several that are parallel.
+func TestStepsOfTheFlowFormWithoutIDsDoNotMeet(t *testing.T) {
+	const text = `
+dialect: flowtui
+name: f
+steps:
+  - interrupt: {key: a, strategy: {equals: x}}
+  - interrupt: {key: b, strategy: {equals: y, decision_key: d, rounds_key: r}}
+  - parallel: {branches: [{transform: {action: now, output_key: p}}]}
+  - parallel: {branches: [{transform: {action: now, output_key: q}}]}
+`
+	f, err := flowfile.Parse("f.yaml", []byte(text), flowfile.Options{})
+	a := ask(t, f, err)
+	if _, err := a.r.Resume(t.Context(), a.f, a.k, strictly("a", `"x"`)); err != nil {
+		t.Error(err)
+	}
+	if res, err := a.r.Resume(t.Context(), a.f, a.k, strictly("b", `"y"`)); err != nil || res.Status != stores.StatusDone {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// A key that a strategy has not is told in our own words, at its place.
+func TestAStrategyOfTheFlowFormHasNoOtherKeys(t *testing.T) {
+	for strategy, want := range map[string]string{
+		"{equals: x, hnt: y}":    "f.yaml:4:50: the strategy of an interrupt has no key 'hnt'",
+		"{equals: x, hint: [y]}": "hint must be a string, not a list",
+	} {
+		_, err := flowfile.Parse("f.yaml", []byte("dialect: flowtui\nname: f\nsteps:\n- interrupt: {key: a, strategy: "+strategy+"}"), flowfile.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", strategy, err)
+		}
+	}
+}

@@ -21,7 +21,7 @@ var dialectNodes = map[string]keys{
 	"validate": {
 		known: []string{
 			"input_key", "strategy", "equals", "any_of", "regex", "output_key", "pass_value", "fail_value", "value_key", "value_field", "rounds_key",
-			"max_rounds", "ok_field", "clear_field", "clarify_value", "missing_is_ok",
+			"max_rounds", "ok_field", "clear_field", "clarify_value", "missing_is_ok", "hint",
 		},
 		later: []string{"check", "llm", "verdict_key"},
 	},
@@ -62,7 +62,12 @@ func (r reader) stepped(kind string, cfg *item, before int, tools []string) engi
 	if len(*r.errs) > before {
 		return nil
 	}
-	n := &teff.Node{ID: r.node, Type: kind, Config: toDict(cfg.value().(map[string]any))}
+	values := cfg.value().(map[string]any)
+	if kind == "validate" {
+		r.text(cfg.get("hint"), "hint")
+		delete(values, "hint") // it is for who answers
+	}
+	n := &teff.Node{ID: r.node, Type: kind, Config: toDict(values)}
 	err := teff.Check(&teff.Workflow{Name: r.file, Graph: &teff.Graph{Nodes: []*teff.Node{n}}, Tools: tools})
 	var unsupported *teff.UnsupportedError
 	if errors.As(err, &unsupported) {

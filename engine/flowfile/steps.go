@@ -46,11 +46,12 @@ func (d *document) readSteps(root *item) {
 		d.fail(it, "the flow has no steps")
 	}
 	for _, e := range steps {
-		d.readStep(e)
+		d.readStep(e, root)
 	}
 }
 
-func (d *document) readStep(it *item) {
+// readStep reads one of the steps of a graph.
+func (d *document) readStep(it, graph *item) {
 	if it.kind != isMapping {
 		d.wrong(it, "a step", isMapping)
 		d.lostStep = true
@@ -71,11 +72,12 @@ func (d *document) readStep(it *item) {
 	id := d.required(it, "id", "a step")
 	d.lostStep = d.lostStep || id == ""
 	r.name(it.get("id"), "id")
-	d.addStep(r, it, id)
+	d.addStep(r, it, id, d.judgeAt(graph, id))
 }
 
-// addStep adds a step under an id, which is "" when it could not be read.
-func (d *document) addStep(r reader, it *item, id string) *step {
+// addStep adds a step under an id, which is "" when it could not be read; next is
+// the step that surely follows it, nil when there is none.
+func (d *document) addStep(r reader, it *item, id string, next *item) *step {
 	s := &step{id: id, at: it, exit: id}
 	if id != "" {
 		if first := d.step(id); first != nil {
@@ -88,7 +90,7 @@ func (d *document) addStep(r reader, it *item, id string) *step {
 		r.noRetry(it, kind.text)
 		return s
 	}
-	node := d.readNode(r, it)
+	node := r.judgedAt(d.readNode(r, it), next)
 	if id != "" && node != nil {
 		d.flow.Node(id, node)
 	}

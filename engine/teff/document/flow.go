@@ -78,6 +78,15 @@ func (f *flow) add(s spec) (string, error) {
 	return id, nil
 }
 
+// only is a name of which teff's documents have one; in flow files of our own the
+// others are named after their places, "".
+func (f *flow) only(name string) string {
+	if f.own != nil && f.ids[name] {
+		return ""
+	}
+	return name
+}
+
 func (f *flow) link(from, to, condition string) {
 	e := dict("from", from, "to", to)
 	if condition != "" {
@@ -180,7 +189,7 @@ func (f *flow) parallel(p *py.Dict) error {
 	}
 	id := text(p, "id")
 	if id == "" {
-		id = "parallel"
+		id = f.only("parallel")
 	}
 	var meet []spec
 	if v := get(p, "converge"); v != nil {

@@ -118,7 +118,7 @@ func (f *flow) interrupt(p *py.Dict, id string, top bool) ([]spec, error) {
 	case id != "":
 		judge = id + "-validate"
 	case top:
-		judge = "validate" // of which there can be one
+		judge = f.only("validate")
 	}
 	return append(specs, spec{"validate", judge, validate, p}), nil
 }

@@ -32,7 +32,11 @@ func (l *loader) ask(interrupt *py.Dict, where string) (*py.Dict, error) {
 		return nil, fail(at, config, "%sstrategy requires one of equals / any_of / regex / llm, got %s", where, py.Repr(keys))
 	}
 	for _, key := range s.Keys() {
-		if !slices.Contains(strategies, key) && !slices.Contains(askFields, key) {
+		switch {
+		case slices.Contains(strategies, key) || slices.Contains(askFields, key) || l.own != nil && key == "hint":
+		case l.own != nil:
+			return nil, fail(l.valueAt(s, key), config, "%sthe strategy of an interrupt has no key %s", where, py.Repr(key))
+		default:
 			return nil, fail(l.valueAt(s, key), "TypeError", "Ask.__init__() got an unexpected keyword argument %s", py.Repr(key))
 		}
 	}
