@@ -67,7 +67,7 @@ func (m mapNode) Run(ctx context.Context, state State) (State, error) {
 		places <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-places }()
-			results[i], errs[i] = m.one(ctx, n.within(n.g, fmt.Sprint(i), 0), state, item)
+			results[i], errs[i] = m.one(ctx, n.within(n.g, fmt.Sprint(i), i, 0), state, item)
 		})
 	}
 	wg.Wait()

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/flowtui/flowtui/engine/tool"
@@ -21,10 +24,11 @@ type nodeState struct {
 	s      *session
 	g      *graph // that the node is of
 	parent *nodeState
-	name   string // in its graph
-	id     string // in the run: the name, or where in a container it stands
-	visits int64  // finished runs of the node before this one
-	n      int64  // calls so far
+	name   string  // in its graph
+	id     string  // in the run: the name, or where in a container it stands
+	place  []int64 // within the outermost node: of each container's node its rank, or its item, and its visits
+	visits int64   // finished runs of the node before this one
+	n      int64   // calls so far
 	asks   int64
 	waits  bool // for a person: nothing further runs here
 	acted  bool // it called a tool that is not idempotent
@@ -41,6 +45,7 @@ type nodeNotes struct {
 	ran        map[string]bool // calls that replayed or were executed: their decisions are spent
 	waiting    []Waiting
 	pending    []pendingCall
+	order      map[string][]int64 // by what is waited for: where it stands, also by its number in its node
 	replayed   []string
 	unreplayed []string
 }
@@ -54,13 +59,13 @@ func (s *session) node(id string) *nodeState {
 	return &n.nodeState
 }
 
-// within is the state of a node that a container runs.
-func (n *nodeState) within(g *graph, name string, visits int64) *nodeState {
+// within is the state of a node that a container runs, which is the at-th of it.
+func (n *nodeState) within(g *graph, name string, at int, visits int64) *nodeState {
 	id := n.id + "/" + name
 	if visits > 0 {
 		id = fmt.Sprintf("%s@%d", id, visits+1)
 	}
-	return &nodeState{nodeNotes: n.nodeNotes, s: n.s, g: g, parent: n, name: name, id: id, visits: visits}
+	return &nodeState{nodeNotes: n.nodeNotes, s: n.s, g: g, parent: n, name: name, id: id, visits: visits, place: append(slices.Clip(n.place), int64(at), visits)}
 }
 
 // round counts the runs of the outermost node, which questions are named by.
@@ -76,6 +81,24 @@ func (n *nodeState) stopHere() {
 	for ; n != nil; n = n.parent {
 		n.waits = true
 	}
+}
+
+// placed notes where in its node something stands that is waited for.
+func (n *nodeState) placed(id string, number int64) {
+	if n.order == nil {
+		n.order = map[string][]int64{}
+	}
+	n.order[id] = append(slices.Clip(n.place), number)
+}
+
+// sort puts what is waited for into the order of the flow and of the items:
+// which of several came first is chance.
+func (n *nodeNotes) sort() {
+	before := func(a, b string) int {
+		return cmp.Or(slices.Compare(n.order[a], n.order[b]), strings.Compare(a, b))
+	}
+	slices.SortStableFunc(n.waiting, func(a, b Waiting) int { return before(a.ID, b.ID) })
+	slices.SortStableFunc(n.pending, func(a, b pendingCall) int { return before(a.id(), b.id()) })
 }
 
 type nodeStateKey struct{}
@@ -221,6 +244,7 @@ func (n *nodeState) wait(p pendingCall) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.stopHere()
+	n.placed(p.id(), p.ordinal)
 	n.waiting = append(n.waiting, Waiting{
 		Type: WaitApproval, ID: p.id(), Node: n.id, Tool: p.tool.Name,
 		Args: p.body.Args, Size: len(p.body.Args), Digest: p.body.Digest,
@@ -247,6 +271,7 @@ func (n *nodeState) ask(q Question) (json.RawMessage, error) {
 		}
 	}
 	n.stopHere()
+	n.placed(id, n.asks)
 	n.waiting = append(n.waiting, Waiting{Type: WaitInterrupt, ID: id, Node: n.id, Key: q.Key, Prompt: q.Prompt, Choices: q.Choices, Want: q.Want, Turn: q.Turn, Digest: digest(asked)})
 	return nil, errPaused
 }

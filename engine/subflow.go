@@ -296,7 +296,7 @@ func (n *nodeState) stepWithin(ctx context.Context, g *graph, state State, front
 	updates, errs := make([]State, len(frontier)), make([]error, len(frontier))
 	var wg sync.WaitGroup
 	for i, id := range frontier {
-		wg.Go(func() { updates[i], errs[i] = n.within(g, id, visits[id]).runInner(ctx, state) })
+		wg.Go(func() { updates[i], errs[i] = n.within(g, id, g.rank[id], visits[id]).runInner(ctx, state) })
 	}
 	wg.Wait()
 	return updates, errs

@@ -185,6 +185,7 @@ func (s *session) paused(outcomes []outcome) (saveRequest, bool) {
 	q := saveRequest{status: stores.StatusPaused, base: s.base, nodes: runs(outcomes)}
 	now := s.r.clock.now()
 	for _, o := range outcomes {
+		o.state.sort()
 		for _, w := range o.state.waiting {
 			w.Since = s.since(w, now)
 			q.waiting = append(q.waiting, w)
