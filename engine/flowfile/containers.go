@@ -202,12 +202,17 @@ func (d *document) mapped(r reader, cfg *item) engine.Node {
 		Limit: int(r.whole(cfg.get("max_concurrency"), "max_concurrency")),
 	}
 	if out.Pick == "" && len(steps) == 1 && steps[0].kind == isMapping {
-		if it := config(r.quiet().spec(steps[0])).get("output_key"); it != nil && it.kind == isText {
-			out.Pick = it.text
-		}
+		out.Pick = r.written(steps[0])
 	}
 	out.Pick = cmp.Or(out.Pick, out.Into)
 	return r.container(cfg, before, out.Node)
+}
+
+// written is the key that a step names for what it brings, "" when it names none.
+func (r reader) written(step *item) string {
+	cfg := config(r.quiet().spec(step))
+	option := map[string]string{"interrupt": "key", "interrupt_loop": "key", "call": "into", "llm": "into", "llm_chat": "into", "tool_loop": "into"}[textAt(step, "type")]
+	return cmp.Or(textAt(cfg, "output_key"), textAt(cfg, option))
 }
 
 // quiet returns a reader that tells nobody what is wrong.

@@ -1,15 +1,18 @@
 package flowfile_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/flowfile"
+	"github.com/flowtui/flowtui/engine/tool"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/memory"
 )
@@ -202,5 +205,63 @@ func TestAStrategyOfTheFlowFormHasNoOtherKeys(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", strategy, err)
 		}
+	}
+}
+
+// A map whose only step is a question collects the answers, in both dialects.
+func TestAMapOfQuestionsCollectsTheAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		processor string
+		want      []any
+	}{
+		"flow file":  {"{id: ask, type: interrupt, key: q, prompt: 'q {items}?'}", []any{"x", "y"}},
+		"loop":       {"{id: ask, type: interrupt_loop, key: q, prompt: 'q {items}?', strategy: {any_of: [x, y]}}", []any{"x", "y"}},
+		"output_key": {"{id: ask, type: interrupt, key: outs}", []any{"x", "y"}},
+		"teff":       {"{type: interrupt, config: {key: q, prompt: 'q {items}?'}}", []any{"x", "y"}},
+	} {
+		dialect := "flowtui"
+		if name == "teff" {
+			dialect = name
+		}
+		path := filepath.Join(t.TempDir(), "f.yaml")
+		text := "dialect: " + dialect + "\nname: f\nstate: {initial: {items: [a, b]}}\nsteps:\n  - {id: m, type: map, config: {input_keys: [items], output_key: outs, processor: " + c.processor + "}}\nedges: []\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := flowfile.Load(path)
+		a := ask(t, f, err)
+		res := a.Result
+		for _, w := range a.Waiting {
+			if res, err = a.r.Resume(t.Context(), a.f, a.k, strictly(w.ID, map[byte]string{'0': `"x"`, '1': `"y"`}[w.ID[2]])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if res.Status != stores.StatusDone || !reflect.DeepEqual(res.State["outs"], c.want) {
+			t.Errorf("%s: %+v", name, res)
+		}
+	}
+}
+
+// A map whose only step is a call collects what it brings.
+func TestAMapOfCallsCollectsTheResults(t *testing.T) {
+	echo := tool.Tool{Name: "echo", Run: func(_ context.Context, in tool.Input) (any, error) { return in.Args, nil }}
+	const text = `
+name: f
+state: {initial: {items: [a, b]}}
+steps:
+  - {id: m, type: map, config: {input_keys: [items], output_key: outs, processor: {type: call, tool: echo, args: {x: "{items}"}, into: got}}}
+`
+	f, err := flowfile.Parse("f.yaml", []byte(text), flowfile.Options{Tools: tool.NewRegistry(echo)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := engine.New(engine.Config{Store: memory.New(memory.Options{}), Tools: f.Tools})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Run(t.Context(), f.Flow, engine.Start{Key: stores.Key{Owner: stores.DefaultOwner, Run: "r"}})
+	want := []any{map[string]any{"x": "a"}, map[string]any{"x": "b"}}
+	if err != nil || !reflect.DeepEqual(res.State["outs"], want) {
+		t.Errorf("%+v, %v", res, err)
 	}
 }

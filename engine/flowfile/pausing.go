@@ -139,6 +139,9 @@ func (w *workflow) parallel(n *teff.Node) engine.Parallel {
 
 func (w *workflow) mapped(n *teff.Node) engine.Map {
 	m := engine.Map{Flow: engine.NewFlow(n.Type).Route(engine.RouteFirst), Pick: n.Collected()}
+	if len(n.Body) == 1 && n.Body[0].Type == "interrupt" && n.Config.GetOr("result_key", nil) == nil {
+		m.Pick, _ = n.Body[0].Config.GetOr("key", "").(string) // teff goes on behind the map and has no result to collect
+	}
 	w.chain(m.Flow, n.Body, "item")
 	size, _ := n.Config.GetOr("chunk_size", int64(1)).(int64)
 	if most, ok := n.Config.GetOr("max_concurrency", nil).(int64); ok {
