@@ -48,7 +48,9 @@ func (s *Service) decide(ctx context.Context, a *attachment, k stores.Key, h sto
 		return Outcome{}, err
 	}
 	if text := s.unused(ctx, a, k, asked, d, res); text != "" {
-		return outcomeOf(res, text), nil
+		out := outcomeOf(res, text)
+		out.Unused = true
+		return out, nil
 	}
 	return outcomeOf(res, pastTense(r.Action)+"; "+standing(res)), nil
 }
@@ -65,11 +67,11 @@ func (s *Service) unused(ctx context.Context, a *attachment, k stores.Key, asked
 		return ""
 	}
 	for _, w := range r.Waiting {
-		again := slices.ContainsFunc(before.Waiting, func(o engine.Waiting) bool {
+		i := slices.IndexFunc(before.Waiting, func(o engine.Waiting) bool {
 			return o.ID == w.ID && o.Type == w.Type && o.Digest != w.Digest
 		})
-		switch meant := d.ID == "" || d.ID == w.ID || d.ID == w.Key; {
-		case !again || !meant:
+		switch {
+		case i < 0 || d.ID != "" && d.ID != w.ID && d.ID != before.Waiting[i].Key:
 		case w.Type == engine.WaitApproval:
 			return fmt.Sprintf("the decision was for other arguments than the flow asks now; it waits for approval of %s again", w.Tool)
 		default:

@@ -94,11 +94,11 @@ func TestADecisionForOtherArguments(t *testing.T) {
 	b.start("unsure", "u")
 	s := b.service()
 	o := get[Outcome](t)(s.Act(t.Context(), Request{Ref: s.Find("m", ""), Action: Approve}, nil))
-	if o.Status != "paused" || o.Outcome != "the decision was for other arguments than the flow asks now; it waits for approval of charge_card again" {
+	if o.Status != "paused" || !o.Unused || o.Outcome != "the decision was for other arguments than the flow asks now; it waits for approval of charge_card again" {
 		t.Errorf("%+v", o)
 	}
 	o = get[Outcome](t)(s.Act(t.Context(), Request{Ref: s.Find("u", ""), Action: Answer, Value: json.RawMessage(`"y"`)}, nil))
-	if o.Status != "paused" || !strings.HasPrefix(o.Outcome, "the answer was to another question than the flow asks now; it waits for an answer to k again") {
+	if o.Status != "paused" || !o.Unused || !strings.HasPrefix(o.Outcome, "the answer was to another question than the flow asks now; it waits for an answer to k again") {
 		t.Errorf("%+v", o)
 	}
 }

@@ -104,6 +104,7 @@ type Outcome struct {
 	Unreplayed []string  `json:"unreplayed"`
 	Waiting    []Waiting `json:"waiting"`
 	Denied     bool      `json:"-"` // it failed because a person denied a call
+	Unused     bool      `json:"-"` // the decision was for something else than the flow asks now
 }
 
 // Progress is a stage of an action under way.

@@ -256,6 +256,9 @@ func (a *app) outcome(s *session, ref viewer.Ref, o viewer.Outcome) error {
 		a.note("hint: %s", p.Hint)
 	case o.Status == "failed" && !o.Denied:
 		p.Code = "failed"
+	case o.Unused:
+		p.Code, p.Hint = "conflict", "look at what it asks now, and answer that"
+		a.note("hint: %s", p.Hint)
 	default:
 		return nil
 	}
