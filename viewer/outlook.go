@@ -25,30 +25,54 @@ func (o outlook) after(nodes []string) string {
 	if !o.known || len(nodes) == 0 {
 		return ""
 	}
+	text, met := o.path(nodes)
+	return text + o.failing(met)
+}
+
+// path is what follows nodes that do not fail, and all nodes that are told of.
+func (o outlook) path(nodes []string) (text string, met []string) {
 	var told []string
-	met := slices.Clone(nodes)
+	met = slices.Clone(nodes)
 	for range maxAhead {
 		sure, perhaps := o.next(nodes)
 		switch {
 		case len(sure) == 0 && len(perhaps) == 0:
-			return strings.Join(append(told, "then the run ends"), ", ")
+			return strings.Join(append(told, "then the run ends"), ", "), met
 		case len(perhaps) > 0:
 			may := "then, as its conditions decide, it may go on at " + strings.Join(perhaps, " or ")
 			if len(sure) > 0 {
 				may = "then " + strings.Join(sure, " and ") + ", and it may go on at " + strings.Join(perhaps, " or ")
 			}
-			return strings.Join(append(told, may), ", ")
+			return strings.Join(append(told, may), ", "), append(met, sure...)
 		}
 		told = append(told, "then "+strings.Join(sure, " and "))
 		if pause := o.pause(sure); pause != "" { // what follows is decided by what comes then
-			return strings.Join(append(told, pause), ", ")
+			return strings.Join(append(told, pause), ", "), append(met, sure...)
 		}
 		if slices.ContainsFunc(sure, func(id string) bool { return slices.Contains(met, id) }) {
-			return strings.Join(append(told, "again"), ", ")
+			return strings.Join(append(told, "again"), ", "), met
 		}
 		met, nodes = append(met, sure...), sure
 	}
-	return strings.Join(append(told, "and so on"), ", ")
+	return strings.Join(append(told, "and so on"), ", "), met
+}
+
+// failing is where the run goes on when nodes fail that have error edges.
+func (o outlook) failing(nodes []string) string {
+	var ways []string
+	from := map[string][]string{}
+	for _, id := range distinct(nodes) {
+		to := strings.Join(o.onError(id), " or ")
+		if to != "" && from[to] == nil {
+			ways = append(ways, to)
+		}
+		from[to] = append(from[to], id)
+	}
+	var text strings.Builder
+	for _, to := range ways {
+		text.WriteString("; if " + strings.Join(from[to], " or ") + " fails, it goes on at " + to)
+	}
+	return text.String()
 }
 
 // pause is why a run goes no further by itself than nodes, "" when it does.

@@ -28,3 +28,25 @@ func TestOutlookEndsWhereAPersonDecides(t *testing.T) {
 		}
 	}
 }
+
+// A step that fails and has a way for errors does not end the run: that is told
+// of each step that is told.
+func TestOutlookTellsTheWaysForErrors(t *testing.T) {
+	edge := func(from, to string) engine.TopologyEdge { return engine.TopologyEdge{From: from, To: []string{to}} }
+	failing := func(from, to string) engine.TopologyEdge {
+		return engine.TopologyEdge{From: from, To: []string{to}, OnError: true}
+	}
+	o := outlook{known: true, topology: engine.Topology{Edges: []engine.TopologyEdge{
+		edge("ask", "f"), failing("f", "sorry"), edge("a", "b"), edge("b", "f"), failing("a", "sorry"), failing("b", "call"), edge("call", "sorry"),
+	}}}
+	for from, want := range map[string]string{
+		"sorry": "then the run ends",
+		"f":     "then the run ends; if f fails, it goes on at sorry",
+		"ask":   "then f, then the run ends; if f fails, it goes on at sorry",
+		"a":     "then b, then f, then the run ends; if a or f fails, it goes on at sorry; if b fails, it goes on at call",
+	} {
+		if got := o.after([]string{from}); got != want {
+			t.Errorf("after %s: %q, want %q", from, got, want)
+		}
+	}
+}
