@@ -46,7 +46,7 @@ func global() Global {
 		Back:    bind("back", "esc", "esc"),
 		Quit:    bind("quit", "q", "q"),
 		Suspend: bind("to the shell, fg comes back", "ctrl+z", "ctrl+z"),
-		Kill:    bind("quit at once", "ctrl+c", "ctrl+c"),
+		Kill:    bind("quit, also while typing", "ctrl+c", "ctrl+c"),
 	}
 }
 

@@ -22,7 +22,7 @@ type App struct {
 	height  int
 	notice  noticeMsg
 	told    time.Time // when the notice came up
-	leaving bool      // q was pressed while an action is under way
+	leaving bool      // asked to quit while an action is under way
 }
 
 // layer is a screen or sheet with what it owns.

@@ -16,17 +16,27 @@ import (
 // panic is returned as an error after the terminal is restored. Signals are the
 // caller's, who cancels ctx: bubbletea's own handler would block for ever on a
 // signal that comes while the program is ending.
+//
+// Leaving tells actions that are under way to stop, and waits until they did,
+// [cutPatience] at most: a run whose worker ended itself is free at once. Those
+// that were cut off are told by an error that is a [*CutError].
 func Run(ctx context.Context, d Deps, opts ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	d.Context = ctx
+	work := &underway{Backend: d.Backend}
+	d.Backend = work
 	if d.Renderer == nil {
 		d.Renderer = theme.NewRenderer(os.Stdout)
 	}
 	opts = append([]tea.ProgramOption{tea.WithAltScreen(), tea.WithContext(ctx), tea.WithoutSignalHandler()}, opts...)
 	_, err := tea.NewProgram(New(d), opts...).Run()
 	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) {
-		return context.Cause(ctx) // told to stop
+		err = context.Cause(ctx) // told to stop
+	}
+	cancel()
+	if cut := work.leave(cutPatience); len(cut) > 0 {
+		err = errors.Join(err, &CutError{cut})
 	}
 	return err
 }

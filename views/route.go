@@ -14,7 +14,7 @@ import (
 // nobody does but ctrl+c: nothing that a key would act on is shown there.
 func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 	if key.Matches(msg, a.keys.Global.Kill) && !msg.Paste {
-		return tea.Quit
+		return a.quit("ctrl+c again cuts the tool off; if not idempotent, its call is then in doubt")
 	}
 	a.pace.n++
 	if a.tooSmall() {
@@ -24,6 +24,7 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 	front := a.frontLayer().screen
 	a.notice = noticeMsg{}
 	if front.Typing() {
+		a.leaving = false
 		a.pace.note(msg, a.now(), fieldTail)
 		return front.Update(msg)
 	}
@@ -70,7 +71,7 @@ func (a *App) command(msg tea.KeyMsg) tea.Cmd {
 	if !front.sheet {
 		switch {
 		case key.Matches(msg, a.keys.Global.Quit):
-			return a.quit()
+			return a.quit("q again cuts the running tool off; if not idempotent, its call is then in doubt")
 		case key.Matches(msg, a.keys.Global.Help):
 			return a.openHelp()
 		}
@@ -81,11 +82,12 @@ func (a *App) command(msg tea.KeyMsg) tea.Cmd {
 	return front.screen.Update(msg)
 }
 
-// quit leaves, unless an action is under way: then it takes a second q.
-func (a *App) quit() tea.Cmd {
+// quit leaves, unless an action is under way: then it warns, and leaves when it
+// is asked again.
+func (a *App) quit(warning string) tea.Cmd {
 	if a.acting > 0 && !a.leaving {
 		a.leaving = true
-		a.tell(noticeMsg{"q again cuts the running tool off; if not idempotent, its call is then in doubt", theme.Attention})
+		a.tell(noticeMsg{warning, theme.Attention})
 		return nil
 	}
 	return tea.Quit

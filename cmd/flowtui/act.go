@@ -222,14 +222,20 @@ func (a *app) stopped(ctx context.Context, s *session, ref viewer.Ref, err error
 	if ctx.Err() == nil {
 		return err
 	}
+	return a.cutOff(ctx, s, ref, context.Cause(ctx))
+}
+
+// cutOff says how a run is brought on whose worker was told to stop because of
+// cause.
+func (a *app) cutOff(ctx context.Context, s *session, ref viewer.Ref, cause error) error {
 	look, done := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer done()
 	if plan, err := s.Plan(look, ref, false); err == nil && plan.Undecided != "" {
 		return a.undecided(look, s, ref, viewer.Problem{
-			Code: "failed", Run: ref.Run, Message: fmt.Sprintf("stopped (%v) while a call was under way: %s", context.Cause(ctx), plan.Undecided),
+			Code: "failed", Run: ref.Run, Message: fmt.Sprintf("run %s was stopped (%v) while a call was under way: %s", ref.Run, cause, plan.Undecided),
 		})
 	}
-	return viewer.Problem{Code: "failed", Run: ref.Run, Message: fmt.Sprintf("stopped (%v); the run can be recovered", context.Cause(ctx)),
+	return viewer.Problem{Code: "failed", Run: ref.Run, Message: fmt.Sprintf("run %s was stopped (%v); it can be recovered", ref.Run, cause),
 		Hint: s.Command(viewer.Request{Ref: ref, Action: viewer.Recover})}
 }
 

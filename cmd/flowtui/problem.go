@@ -16,6 +16,11 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
+func isExit(err error) bool {
+	_, quiet := errors.AsType[exit](err)
+	return quiet
+}
+
 func problem(code, hint, format string, args ...any) error {
 	return viewer.Problem{Code: code, Hint: hint, Message: fmt.Sprintf(format, args...)}
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views"
 )
 
@@ -114,7 +115,7 @@ func (a *app) open(cmd *cobra.Command, specs []string) error {
 	if !isTerminal(a.stdin) || !isTerminal(a.stdout) {
 		return refuse("flowtui ls "+specs[0]+" prints the runs", "the viewer needs a terminal")
 	}
-	return a.view(cmd.Context(), s.Service)
+	return a.view(cmd.Context(), s)
 }
 
 // defaultContext is the context that is meant when no store is named, "" for none.
@@ -138,16 +139,28 @@ func mistyped(cmd *cobra.Command, t target) error {
 }
 
 // view runs the screens. They end with the context, and restore the terminal.
-func (a *app) view(ctx context.Context, s *viewer.Service) error {
+// Of runs that were worked on until then it says how they are brought on.
+func (a *app) view(ctx context.Context, s *session) error {
 	out, _ := a.stdout.(*os.File) // it is a terminal
 	err := views.Run(ctx, views.Deps{
-		Backend:   s,
+		Backend:   s.Service,
 		Clock:     time.Now,
 		ASCII:     ascii(runtime.GOOS, os.Getenv),
 		Clipboard: views.TerminalClipboard(out, os.Getenv),
 	})
+	if cut, ok := errors.AsType[*views.CutError](err); ok {
+		for _, ref := range cut.Runs {
+			if err := a.cutOff(ctx, s, ref, cmp.Or(context.Cause(ctx), errLeft)); !isExit(err) {
+				a.report(a.explain(ctx, err))
+			}
+		}
+		return exit(1)
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
 }
+
+// errLeft is why work was told to stop when nobody sent a signal.
+var errLeft = errors.New("the screens were left")
