@@ -26,12 +26,23 @@ func newCallsCommand(a *app) *cobra.Command {
 					a.note("this format has no call log")
 					return nil
 				}
-				return a.result(calls, func(w io.Writer) { a.calls(w, calls) })
+				logged := make([]loggedCall, len(calls))
+				for i, c := range calls {
+					logged[i] = loggedCall{c, c.State}
+				}
+				return a.result(logged, func(w io.Writer) { a.calls(w, calls) })
 			})
 		},
 	}
 	addReveal(cmd, &reveal)
 	return cmd
+}
+
+// loggedCall is a call as JSON: with how it stands, which its status in the log
+// alone does not tell.
+type loggedCall struct {
+	viewer.Call
+	State viewer.CallState `json:"state"`
 }
 
 func (a *app) calls(w io.Writer, calls []viewer.Call) {
@@ -42,16 +53,9 @@ func (a *app) calls(w io.Writer, calls []viewer.Call) {
 	var t table
 	t.add("CALL", "TOOL", "STATUS", "STEP", "SEGMENT", "ARGS", "RESULT")
 	for _, c := range calls {
-		t.add(c.ID, c.Tool, callStatus(c), fmt.Sprint(c.Step), fmt.Sprint(c.Segment), clip(compact(c.Args), 40), clip(callResult(c), 60))
+		t.add(c.ID, c.Tool, c.State.Word(), fmt.Sprint(c.Step), fmt.Sprint(c.Segment), clip(compact(c.Args), 40), clip(callResult(c), 60))
 	}
 	t.write(w)
-}
-
-func callStatus(c viewer.Call) string {
-	if c.InDoubt {
-		return c.Status + ", in doubt"
-	}
-	return c.Status
 }
 
 func callResult(c viewer.Call) string {
