@@ -145,7 +145,7 @@ func forbidden(err error) (Problem, bool) {
 
 // acceptedError is an error after the operator's action was already stored.
 type acceptedError struct {
-	what string // what was stored
+	what string // what was stored last
 	err  error
 }
 

@@ -17,7 +17,7 @@ type teller struct {
 	progress func(Progress)
 
 	mu     sync.Mutex
-	stored string // what was stored first, "" for nothing
+	stored string // what was stored last, "" for nothing
 }
 
 // event is told every event after it was stored.
@@ -34,9 +34,7 @@ func (t *teller) event(e stores.Event) {
 		t.mu.Unlock()
 		return
 	}
-	if first {
-		t.stored = text
-	}
+	t.stored = text
 	t.mu.Unlock()
 	stage := "picked up"
 	if first {
@@ -51,7 +49,8 @@ func (t *teller) tell(stage, text string) {
 	}
 }
 
-// wrap tells with an error that the action itself was stored.
+// wrap tells with an error that the action itself was stored, and how far the
+// run came.
 func (t *teller) wrap(err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
