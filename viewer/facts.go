@@ -42,6 +42,7 @@ type facts struct {
 	refusals refusals
 	foreign  *teff.Row // of a run of teff's
 
+	noWorkflow  bool   // of a run of teff's: none was given, a flag would
 	unsupported string // why its workflow cannot be run here
 }
 

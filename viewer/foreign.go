@@ -120,7 +120,11 @@ func whyAsked(f facts) (string, string) {
 	if r.Parent != "" {
 		return text, "answer the run that it is nested in, " + r.Outermost + ": the answer is handed down"
 	}
-	return text, "answer it"
+	next := "answer it"
+	if f.noWorkflow {
+		next = "give its workflow with --flow FILE, then answer it"
+	}
+	return text, next
 }
 
 // whyUnfinished says that a row does not tell a run at work from one that died.
@@ -135,6 +139,9 @@ func whyUnfinished(f facts) (string, string) {
 		text += fmt.Sprintf("; saved %s ago, at %s", age(f.now, f.updated), timeOf(f.now, f.updated))
 	}
 	next := "find out whether its process lives; if not, running it again starts with " + nameOr(strings.Join(f.at, ", "), "nothing") + ", which then may run a second time"
+	if f.noWorkflow {
+		next += "; that takes its workflow, given with --flow FILE"
+	}
 	if f.foreign.Parent != "" {
 		next = "look at the run that it is nested in, " + f.foreign.Outermost + ", which goes on with it"
 	}

@@ -78,10 +78,14 @@ func (s *Service) workflowName() string {
 
 // noWorkflow is why nothing can be done with runs of teff's, "" for no reason.
 func (s *Service) noWorkflow() string {
-	if w := s.workflow(); w.err != nil {
-		return explain(w.err).Message
+	w := s.workflow()
+	switch {
+	case w.err == nil:
+		return ""
+	case s.o.Workflow == nil && !s.o.NoCommand:
+		return "start flowtui with --flow FILE, the workflow of the run: " + teff.ErrNoWorkflow.Error()
 	}
-	return ""
+	return explain(w.err).Message
 }
 
 // actForeign acts on a run of teff's. Only its row is written, and what running

@@ -121,6 +121,7 @@ func (s *Service) facts(g glimpse) facts {
 	} else {
 		f.lapsed = g.lease
 	}
+	f.noWorkflow = g.foreign != nil && s.workflow().err != nil && !s.o.NoCommand
 	if w := s.workflow(); g.foreign != nil && w.err == nil {
 		if w.unsupported != nil {
 			f.unsupported = w.unsupported.Error()

@@ -78,7 +78,7 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 		Formats:     formats(locations, create),
 		Keys:        ring,
 		Flows:       flows,
-		Workflow:    a.workflow(),
+		Workflow:    a.workflow(settings.Flows),
 		Owner:       settings.Owner,
 		AnyOwner:    a.ownerless(targets),
 		Identity:    stores.Identity{User: settings.User, Principal: settings.Principal},

@@ -65,13 +65,14 @@ func (a *app) demo(cmd *cobra.Command, dir, store string, noOpen bool) error {
 		shown = maskedURL(shown)
 	}
 	open := fmt.Sprintf("flowtui %s --key-file %s --flows %s --owner '*'", quote(shown), quote(files.Key), quote(files.Flows))
-	foreign := fmt.Sprintf("flowtui %s --owner '*'", quote(files.Teff))
+	// A row of teff does not name its workflow: this one is of the runs of orion and of обзор.
+	foreign := fmt.Sprintf("flowtui %s --flow release-review --flows %s --owner '*'", quote(files.Teff), quote(files.TeffFlows))
 	if noOpen {
 		made := map[string]string{"store": shown, "key_file": files.Key, "flows": files.Flows, "teff": files.Teff, "teff_flows": files.TeffFlows}
 		return a.result(made, func(w io.Writer) {
 			fmt.Fprintf(w, "open it:  %s\n", open)
 			fmt.Fprintf(w, "list it:  flowtui ls %s --key-file %s --owner '*'\n", quote(shown), quote(files.Key))
-			fmt.Fprintf(w, "a store that teff wrote, its workflows are in %s:  %s\n", quote(files.TeffFlows), foreign)
+			fmt.Fprintf(w, "a store that teff wrote, with one of its workflows:  %s\n", foreign)
 		})
 	}
 	a.global.keys, a.global.flows, a.global.owner = keySource{file: files.Key}, []string{files.Flows}, "*"

@@ -51,15 +51,22 @@ func (a *app) openModel(spec model.Spec) (model.Model, error) {
 
 // find returns the flow file that an argument names, a file before a name.
 func (f *flowFiles) find(arg string) (*flowfile.File, error) {
-	looksLikePath := strings.ContainsRune(filepath.ToSlash(arg), '/') || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(arg))
-	if looksLikePath || isFile(arg) {
+	if isFile(arg) || namesFile(arg) && noFolder(arg) == nil {
 		return f.opts.Load(arg)
 	}
 	file, err := f.set.Flow(arg)
 	if errors.Is(err, flowfile.ErrUnknownFlow) {
+		if err := noFolder(arg); err != nil {
+			return nil, err
+		}
 		return nil, problem("not-found", "give a flow file, or the folder that has it with --flows", "%v", err)
 	}
 	return file, err
+}
+
+// namesFile reports whether an argument is written as a path, not as a name.
+func namesFile(arg string) bool {
+	return strings.ContainsRune(filepath.ToSlash(arg), '/') || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(arg))
 }
 
 // Flow gives the flow of a run.
