@@ -170,6 +170,7 @@ func (s *Service) showForeign(ctx context.Context, g glimpse, d *Detail) (err er
 		return nil
 	}
 	nodesBetween(d.History)
+	s.sayWanted(ctx, g.at, g, d.Waiting)
 	d.Nested, err = s.nested(ctx, g.at, g.head.Key, g.foreign.Children)
 	g.at.mu.Lock()
 	format := g.at.info.Format
@@ -320,24 +321,6 @@ func (s *Service) reviewForeign(ctx context.Context, a *attachment, k stores.Key
 	runs = slices.ContainsFunc(choices, func(c teff.Choice) bool { return c.Preview.Outcome != nil })
 	e.IfYes = foretold(choices) + "; as " + s.workflowName() + " says"
 	return []ReviewEntry{e}, runs, nil
-}
-
-// foretold says what happens for each answer that the workflow tells apart.
-func foretold(choices []teff.Choice) string {
-	var parts []string
-	for _, c := range choices {
-		name := fmt.Sprintf("%q", c.Answer)
-		switch {
-		case c.Pattern != "":
-			name = "what matches " + c.Pattern
-		case c.Else && len(choices) > 1:
-			name = "anything else"
-		case c.Else:
-			name = "any answer"
-		}
-		parts = append(parts, name+": "+c.Preview.Sentence)
-	}
-	return strings.Join(parts, "; ")
 }
 
 // foreignRefusal is why the run's own row stands against an action, with the

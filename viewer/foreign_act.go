@@ -208,7 +208,7 @@ func (s *Service) accepts(ctx context.Context, k stores.Key, runner *teff.Runner
 	if err != nil || p.Verdict != teff.Refused || unchecked {
 		return p.Sentence, nil
 	}
-	return "", Problem{Code: codeUsage, Run: k.Run, Message: "it would not pass: " + p.Sentence, Hint: "nothing was saved; --unchecked sends it all the same", Overridable: true}
+	return "", wouldNotPass(ctx, k, runner, id, p.Sentence)
 }
 
 // takes refuses a message to a run that waits, as an answer to it would be
@@ -300,7 +300,14 @@ func (s *Service) runForeign(ctx context.Context, a *attachment, k stores.Key, r
 	if res.Interrupt != nil {
 		text = fmt.Sprintf("%s; it is paused at %s: %s", r.what, res.Interrupt.NodeID, nameOr(res.Interrupt.Prompt, res.Interrupt.Key))
 	}
-	return s.standingNow(ctx, a, k, text)
+	o, err := s.standingNow(ctx, a, k, text)
+	if err != nil {
+		return o, err
+	}
+	if g, lost := s.glimpse(ctx, a, k); lost == nil {
+		s.sayWanted(ctx, a, g, o.Waiting)
+	}
+	return o, nil
 }
 
 // storeOnly is a hint for answers.
