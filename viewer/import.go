@@ -46,11 +46,11 @@ func (s *Service) PlanImport(ctx context.Context, owner string, force bool) ([]I
 		return nil, err
 	}
 	if b := s.bundled(ctx, from); b.verdict != Verified && (!force || !b.verdict.Bad()) {
-		code := codeRefused
+		p := Problem{Code: codeRefused, Message: b.why, Hint: "give the key that the bundle was signed with: --force does not replace it"}
 		if b.verdict.Bad() {
-			code = codeCorrupt
+			p.Code, p.Hint = codeCorrupt, "with --force the runs of a bundle that was damaged are imported as far as they verify by themselves"
 		}
-		return nil, Problem{Code: code, Message: b.why, Hint: "with --force the runs of a bundle that was damaged are imported as far as they verify by themselves"}
+		return nil, p
 	}
 	list := []Importing{}
 	lister := from.store.(stores.Reader)

@@ -65,9 +65,6 @@ func (a *app) importBundle(ctx context.Context, store, file string, i importing)
 	}
 	defer s.Close()
 	owner := cmp.Or(a.global.owner, stores.AnyOwner)
-	if !i.dryRun && !storeExists(targets[0].location) {
-		a.note("%s does not exist and is created", store)
-	}
 	plan, err := s.PlanImport(ctx, owner, i.force)
 	if err != nil {
 		return err
@@ -84,7 +81,7 @@ func (a *app) importBundle(ctx context.Context, store, file string, i importing)
 		if !a.global.yes {
 			a.imports(textWriter{a.stderr}, viewer.ForPeople(plan))
 		}
-		if err := a.confirm(ctx, s, "import "+plural(len(coming), "run")+" into "+s.shown(store), strconv.Itoa(len(coming))); err != nil {
+		if err := a.confirmIn(ctx, s, targets[0], "import "+plural(len(coming), "run")+" into "+s.shown(store), strconv.Itoa(len(coming))); err != nil {
 			return err
 		}
 	}

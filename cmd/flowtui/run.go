@@ -86,14 +86,11 @@ func (a *app) start(ctx context.Context, store, flow string, r viewer.StartReque
 	if r.Owner = s.owner; r.Owner == stores.AnyOwner {
 		return usagef("a run has one owner, not --owner %s", s.owner)
 	}
-	if !storeExists(targets[0].location) {
-		a.note("%s does not exist and is created", store)
-	}
 	what := "start " + name
 	if r.Run != "" {
 		what += " as " + r.Run
 	}
-	if err := a.confirm(ctx, s, what+" in "+s.shown(store), name); err != nil {
+	if err := a.confirmIn(ctx, s, targets[0], what+" in "+s.shown(store), name); err != nil {
 		return err
 	}
 	out, err := s.Start(ctx, r, a.progress)
@@ -102,6 +99,20 @@ func (a *app) start(ctx context.Context, store, flow string, r viewer.StartReque
 		return a.stopped(ctx, s, ref, err)
 	}
 	return a.outcome(s, ref, out)
+}
+
+// confirmIn is confirm of what makes the store if there is none yet, which is
+// said: as a part of the question, or where none is asked before it is done.
+func (a *app) confirmIn(ctx context.Context, s *session, t target, what, name string) error {
+	creates := !storeExists(t.location)
+	if creates {
+		what += ", which does not exist and is created"
+	}
+	err := a.confirm(ctx, s, what, name)
+	if err == nil && creates && a.global.yes {
+		a.note("%s does not exist and is created", t.spec)
+	}
+	return err
 }
 
 // attachFor opens a store for a run of flow. Of teff's it is opened with the
