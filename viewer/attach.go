@@ -114,16 +114,25 @@ func Attach(ctx context.Context, specs []string, o Options) (*Service, error) {
 	for _, spec := range specs {
 		store, f, err := s.o.Formats.open(ctx, spec, o.ReadOnly)
 		if err != nil { // masked: a URL may hold a password
-			return nil, errors.Join(&openError{s.Explain(err), err}, s.Close())
+			return nil, errors.Join(&openError{s.unopened(err), err}, s.Close())
 		}
 		a := &attachment{label: s.label(spec), spec: spec, format: f, store: store}
 		s.stores = append(s.stores, a)
 		if a.info, err = store.Info(ctx); err != nil {
-			return nil, errors.Join(err, s.Close())
+			return nil, errors.Join(&openError{s.unopened(err), err}, s.Close())
 		}
 		a.key = s.keyState(ctx, a)
 	}
 	return s, nil
+}
+
+// unopened tells why a store cannot be opened. Nothing was under way there.
+func (s *Service) unopened(err error) Problem {
+	p := s.Explain(err)
+	if errors.Is(err, stores.ErrUnavailable) {
+		p.Hint = "look whether its server runs and whether the address is right, then try again"
+	}
+	return p
 }
 
 // openError tells only what may be told, and keeps the class of what it is

@@ -127,11 +127,16 @@ func exactly(value json.RawMessage) string {
 
 // mayAsk refuses a write that nobody can confirm, before anything is opened.
 func (a *app) mayAsk() error {
+	return a.mayAskAfter("look at the plan with `flowtui plan`, then add --yes")
+}
+
+// mayAskAfter is mayAsk with what to do where nobody can be asked.
+func (a *app) mayAskAfter(hint string) error {
 	switch {
 	case a.global.readOnly:
 		return refuse("leave out --read-only", "nothing is written with --read-only")
 	case !a.global.yes && !isTerminal(a.stdin):
-		return refuse("look at the plan with `flowtui plan`, then add --yes", "no terminal and no --yes")
+		return refuse(hint, "no terminal and no --yes")
 	}
 	return nil
 }

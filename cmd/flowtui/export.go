@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -62,7 +63,11 @@ func (a *app) export(ctx context.Context, args []string, text, file, note string
 		return err
 	}
 	req := viewer.ExportRequest{Refs: refs, Note: note, Create: func(store string, created time.Time, by, note string) (viewer.BundleWriter, error) {
-		return createBundle(file, store, created, by, note)
+		w, err := createBundle(file, store, created, by, note)
+		if errors.Is(err, stores.ErrConflict) {
+			return nil, problem("conflict", "give another name with -o: a bundle is never written over a file", "there is a file %s already", file)
+		}
+		return w, err
 	}}
 	e, err := s.Export(ctx, req, nil)
 	if err != nil {

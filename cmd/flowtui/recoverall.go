@@ -25,7 +25,7 @@ func newRecoverAllCommand(a *app) *cobra.Command {
 }
 
 func (a *app) recoverAll(ctx context.Context, store string) error {
-	if err := a.mayAsk(); err != nil {
+	if err := a.mayAskAfter("look at what would be recovered with `flowtui ls --tab running`, then add --yes"); err != nil {
 		return err
 	}
 	s, err := a.attach(ctx, false, store)

@@ -64,7 +64,7 @@ func (a *app) stateValue(arg string) (json.RawMessage, error) {
 }
 
 func (a *app) start(ctx context.Context, store, flow string, r viewer.StartRequest) error {
-	if err := a.mayAsk(); err != nil {
+	if err := a.mayAskAfter("add --yes to start it"); err != nil {
 		return err
 	}
 	targets, err := a.targets([]string{store})
