@@ -92,14 +92,14 @@ func (s *Service) perform(ctx context.Context, a *attachment, k stores.Key, h st
 	case Approve, Deny, Answer:
 		return s.decide(ctx, a, k, h, r, t)
 	case Resolve:
-		return s.resolve(ctx, a, k, r, t)
+		return s.resolve(ctx, a, k, h, r, t)
 	case Recover:
 		return s.recover(ctx, a, k, h, r, t)
 	}
 	return Outcome{}, Problem{Code: codeUsage, Message: fmt.Sprintf("there is no action %q", r.Action), Run: k.Run}
 }
 
-func (s *Service) resolve(ctx context.Context, a *attachment, k stores.Key, r Request, t *teller) (Outcome, error) {
+func (s *Service) resolve(ctx context.Context, a *attachment, k stores.Key, h stores.Head, r Request, t *teller) (Outcome, error) {
 	rows, err := a.store.Calls(ctx, k, 0)
 	if err != nil {
 		return Outcome{}, err
@@ -128,13 +128,23 @@ func (s *Service) resolve(ctx context.Context, a *attachment, k stores.Key, r Re
 	}
 	res := engine.Resolution{Call: call, Result: json.RawMessage(r.Value), NotRun: r.NotRun, By: s.o.By, Note: r.Note, Version: r.Version, Takeover: r.Takeover}
 	if err := runner.Resolve(ctx, k, res); err != nil {
-		return Outcome{}, err
+		return Outcome{}, endedFirst(h, err)
 	}
 	text := call + " is recorded with its result; a recovery does not run it again"
 	if r.NotRun {
 		text = call + " is recorded as not run; a recovery runs it once"
 	}
 	return s.standingNow(ctx, a, k, text)
+}
+
+// endedFirst says of a run that has ended that it has, rather than which call was
+// not found in it.
+func endedFirst(h stores.Head, err error) error {
+	ended := h.Status == stores.StatusDone || h.Status == stores.StatusFailed
+	if !ended || !errors.Is(err, engine.ErrCheckpointNotFound) {
+		return err
+	}
+	return Problem{Code: codeConflict, Run: h.Run, Message: fmt.Sprintf("run %q: it has ended, it is %s: no call of it is in doubt", h.Run, h.Status)}
 }
 
 // standingNow is the outcome of an action that ran nothing.

@@ -157,7 +157,7 @@ func (s *Service) inspectForeign(ctx context.Context, a *attachment, k stores.Ke
 	case damaged(err):
 		c.all = unreadableRows(k, 0, err).all
 	case err != nil:
-		return c, err
+		return c, s.absent(ctx, a, k, err)
 	case row.Bad != "":
 		c.all = []Finding{{k.Owner, k.Run, engine.RecordCheckpoint, row.Step, 0, Unreadable, "its row cannot be read: " + row.Bad}}
 	}

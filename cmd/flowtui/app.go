@@ -142,6 +142,10 @@ func arguments(names ...string) cobra.PositionalArgs {
 		}
 	}
 	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 && len(args) < least && names[0] == "STORE" {
+			return problem("usage", "name the STORE first: only flowtui and flowtui ls take the default context for it",
+				"%s needs %s: %q is taken for the STORE", cmd.CommandPath(), strings.Join(names[len(args):least], " and "), args[0])
+		}
 		if len(args) < least {
 			return usagef("%s needs %s", cmd.CommandPath(), strings.Join(names[len(args):least], " and "))
 		}

@@ -152,6 +152,9 @@ func (a *app) targets(specs []string) ([]target, error) {
 	}
 	targets := make([]target, len(specs))
 	for i, spec := range specs {
+		if spec == "" {
+			return nil, problem("usage", "is a variable not set?", "STORE is given, but empty")
+		}
 		targets[i] = target{spec: spec, location: spec}
 		c, named := conf.Contexts[spec]
 		switch {
