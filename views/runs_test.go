@@ -42,6 +42,21 @@ func TestRunsOfOtherOwnersAreTold(t *testing.T) {
 	x.seesNot("other owners")
 }
 
+// What a filter leaves out may be in another tab, or of another owner.
+func TestAnEmptyFilterSaysWhereElseToLook(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24, func(b *viewstest.Backend) { b.Infos[0].AnyOwner = true })
+	x.keys("/", "z", "z", "enter")
+	x.sees(`No run id contains "zz" here.`, "7 shows all runs.", "o shows another owner, or all of them.")
+	x.keys("7")
+	x.sees(`No run id contains "zz" here.`, "esc clears the filter.", "o shows another owner, or all of them.")
+	x.seesNot("7 shows all runs.")
+	x = start(t, 80, 24, func(b *viewstest.Backend) { b.Infos[0].AnyOwner, b.Infos[0].Owner = true, "*" })
+	x.keys("7", "/", "z", "z", "enter")
+	x.sees("esc clears the filter.")
+	x.seesNot("7 shows all runs.", "another owner")
+}
+
 // What is more urgent and comes later is seen, unless somebody is somewhere
 // else in the list; and the list says what is not on the screen.
 func TestRunsThatComeFirstAreSeen(t *testing.T) {

@@ -178,7 +178,7 @@ func (r *runs) empty() []string {
 	case r.others > 0:
 		return []string{"  There are no runs of this owner here, and " + count(r.others) + " of other owners.", r.howToSeeOthers()}
 	case r.filter.Value() != "":
-		return []string{fmt.Sprintf("  No run id contains %q here.", r.filter.Value()), "  esc clears the filter." + all}
+		return r.emptyFilter(all)
 	case viewer.Tabs[r.tab] == viewer.TabNeedsYou:
 		sentence := "  Nothing needs you."
 		if r.counts != nil {
@@ -189,6 +189,19 @@ func (r *runs) empty() []string {
 		return []string{"  There are no runs in this store."}
 	}
 	return []string{"  No runs here.", all}
+}
+
+// emptyFilter says what else there may be than what the filter leaves: in other
+// tabs, of other owners.
+func (r *runs) emptyFilter(all string) []string {
+	if viewer.Tabs[r.tab] == viewer.TabAll {
+		all = ""
+	}
+	lines := []string{fmt.Sprintf("  No run id contains %q here.", r.filter.Value()), "  esc clears the filter." + all}
+	if keptTo(r.shared) == "" && ownerLabel(r.shared) != "all owners" {
+		lines = append(lines, r.howToSeeOthers())
+	}
+	return lines
 }
 
 func (r *runs) howToSeeOthers() string {
