@@ -214,7 +214,11 @@ func waitingFor(r viewer.Row) string {
 		text = "approve " + w.Tool
 	case viewer.WaitInDoubt:
 		text = "did " + w.Tool + " run?"
-	default:
+	case viewer.WaitInterrupt:
+		if w.Turn && w.Prompt == "" { // it would be the reply; a list entry does not tell which of the two
+			text = "answer " + w.Key + ": the turn failed, or gave no reply"
+			break
+		}
 		text = "answer " + w.Key + ": " + oneLine(w.Prompt)
 	}
 	if more := len(r.Waiting) - 1; more > 0 {
