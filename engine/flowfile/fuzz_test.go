@@ -100,6 +100,27 @@ func FuzzCondition(f *testing.F) {
 	})
 }
 
+// What a variable holds makes no operator and no alternative.
+func FuzzConditionOfAVariable(f *testing.F) {
+	for _, s := range []string{"b", "x>=1", "a,b", "", "!=", "${V}", " y "} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		it := &item{kind: isText, text: "a=${V}"}
+		newReader("f.yaml").fill(it, func(string) (string, bool) { return value, true })
+		c, ok := conditionOf(it)
+		if !ok || c.key != "a" || c.op != "=" || len(c.values) != 1 || c.value != value {
+			t.Fatalf("%q: %+v, %v", value, c, ok)
+		}
+		if yes, err := c.test(engine.State{"a": value}); !yes || err != nil {
+			t.Errorf("%q is not itself: %v", value, err)
+		}
+		if yes, err := c.test(engine.State{}); yes || err != nil {
+			t.Errorf("%q is what is missing: %v", value, err)
+		}
+	})
+}
+
 func FuzzTemplate(f *testing.F) {
 	for _, s := range []string{"{a}", "{{", "{a!r:>{b}}", "{a[0]}", "}{", "{a:*^9.2}", "{ü}", "{a!", "{a[", "{:{:{:"} {
 		f.Add(s, "x")

@@ -377,12 +377,14 @@ func FuzzLoad(f *testing.F) {
 		}
 	}
 	f.Add([]byte("steps:\n - parallel: {branches: [transform: {}], converge: {transform: {}}}\n - branch: {key: k, cases: [{value: 1, steps: [map: {input_keys: a, processor: {type: {type: gate}}}]}], default: []}\n"))
+	f.Add([]byte("steps: &s [&a {id: a, type: map, config: {processor: *a, branches: *s}}]\ndialect: teff\n"))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text []byte) {
 		file := filepath.Join(dir, "wf.yaml")
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
+		document.Marked(file) // also of aliases that go in circles
 		w, err := document.Load(file, none)
 		var wrong *document.Error
 		var unsupported *teff.UnsupportedError
