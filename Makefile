@@ -3,7 +3,7 @@
 GO ?= go
 TEST_TIMEOUT ?= 40m
 
-.PHONY: help build test sim kills short check cross demo bench fuzz
+.PHONY: help build test sim kills conformance short check cross demo bench fuzz
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -26,6 +26,10 @@ sim: ## the crash simulation: 20,000 seeds in memory, or what fits into three mi
 kills: ## 500 killed workers on SQLite, 60 on each other store, at every store operation and at random, zombies and full disks
 	@sh scripts/test-needs.sh
 	FLOWTUI_TEST_ALL=1 $(GO) test ./internal/crash -count=1 -v -timeout 10m
+
+conformance: ## the conformance suite on all five stores, case by case
+	@sh scripts/test-needs.sh
+	FLOWTUI_TEST_ALL=1 $(GO) test -count=1 -v -run '^TestConformance$$' ./stores/memory ./stores/sqlite ./stores/jsonfile ./stores/redis ./stores/postgres
 
 short: ## the inner loop: without the long simulations, without the race detector
 	$(GO) test -short ./...
