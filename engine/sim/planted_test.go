@@ -54,7 +54,7 @@ var faults = []planted{
 	{
 		"the context's end is recorded as the call's failure", "engine/calls.go",
 		"case err == nil || ctx.Err() == nil || ", "case true || ",
-		"ended as",
+		"ended as|which cannot be",
 	},
 	{
 		"the outcome of a worker that must stop is dropped", "engine/calls.go",
@@ -181,7 +181,7 @@ var faults = []planted{
 	},
 	{
 		"half of a run that came and went is read", "engine/verify.go",
-		"after == before && !ended && (l.life == after && l.last != nil || try == lives)", "after == before",
+		"after == before && !ended && (l.life == after && l.last != nil || try == lives)", "after == before && (ended || !ended)",
 		"does not verify|finds gap",
 	},
 	{
