@@ -29,7 +29,12 @@ func TestChatInATerminal(t *testing.T) {
 	term.wait(`is not one of the choices: yes, no`)
 	say("yes")
 	term.wait(`(?sm)Done: the tickets now go to your new address\..*^> *$`)
-	term.keys("C-d")
+	for range 3 { // on a loaded machine the key has got lost on its way
+		term.keys("C-d")
+		if term.ends(patience / 3) {
+			break
+		}
+	}
 	term.wait(`Pane is dead`)
 	if got := d.ls(t)["carol/chat-2"]; got.Status != "paused" || len(got.Waiting) != 1 || got.Waiting[0].ID != "turn#2" {
 		t.Errorf("%+v", got)

@@ -126,6 +126,16 @@ func (term *terminal) wait(pattern string) string {
 	return term.until(pattern, true)
 }
 
+// ends reports whether the program ends within so long.
+func (term *terminal) ends(within time.Duration) bool {
+	for end := time.Now().Add(within); time.Now().Before(end); <-time.After(pause) {
+		if strings.Contains(term.tryScreen(), "Pane is dead") {
+			return true
+		}
+	}
+	return false
+}
+
 // gone waits until the screen no longer matches.
 func (term *terminal) gone(pattern string) string {
 	term.t.Helper()
