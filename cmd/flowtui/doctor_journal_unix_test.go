@@ -81,6 +81,8 @@ func TestDoctorOfWhatAKilledWriterLeft(t *testing.T) {
 			[]string{"teff SQLite", "a process was killed inside a transaction and left sqlite_hot.db-journal", "never delete the journal", "1 paused"}},
 		"a store of teff with a -wal file": {leftBehind(t, foreign, log, uncheckpointed("INSERT INTO checkpoints VALUES ('default', 'in the wal', '{}', NULL, 1, 1.0)")...), 0,
 			[]string{"teff SQLite", "changes are not in the main file yet, so a copy is read", "it can be read, not written"}},
+		"a store of teff with a -wal file and without its -shm": {leftBehind(t, foreign, []string{"-wal"}, uncheckpointed("INSERT INTO checkpoints VALUES ('default', 'copied', '{}', NULL, 1, 1.0)")...), 0,
+			[]string{"teff SQLite", "it can be read, not written"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := untouched(t, c.path)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,9 +19,59 @@ import (
 // writes nothing. A store of a newer schema is a store; opening it then says
 // what can read it. err is set when path cannot be looked at.
 //
-// The file is read through SQLite, never opened directly: closing a direct
-// handle would drop the locks that this process holds on the file.
+// A file that may be open in this process is read through SQLite: closing a
+// direct handle would drop the locks that the process holds on it.
 func Sniff(path string) (ok bool, why string, err error) {
+	if ok, why, err := sniffAside(path); !ok || err != nil {
+		return ok, why, err
+	}
+	return sniff(path)
+}
+
+// sniffAside looks at a copy of what a killed writer left, or what was copied
+// without its -shm file: opening that in its place would make a -shm file, also
+// beside a database that is none of ours. Everything else passes.
+func sniffAside(path string) (ok bool, why string, err error) {
+	file, err := resolve(path)
+	if err != nil {
+		return false, "", err
+	}
+	wal, err := os.Stat(file + "-wal")
+	if err != nil || wal.Size() == 0 {
+		return true, "", nil
+	}
+	if _, err := os.Stat(file + "-shm"); !errors.Is(err, fs.ErrNotExist) {
+		return true, "", nil
+	}
+	dir, err := os.MkdirTemp("", "flowtui-look-")
+	if err != nil {
+		return false, "", err
+	}
+	defer os.RemoveAll(dir)
+	aside := filepath.Join(dir, "aside.db")
+	for _, side := range []string{"", "-wal"} { // safe: who has it open has a -shm file
+		if err := duplicate(file+side, aside+side); err != nil {
+			return false, "", err
+		}
+	}
+	return sniff(aside)
+}
+
+func duplicate(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+func sniff(path string) (ok bool, why string, err error) {
 	s, err := Open(context.Background(), path, Options{ReadOnly: true, BusyTimeout: time.Second})
 	switch {
 	case err == nil:
