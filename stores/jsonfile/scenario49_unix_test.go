@@ -4,69 +4,18 @@ package jsonfile_test
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/flowtui/flowtui/internal/testuser"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/jsonfile"
 	"github.com/flowtui/flowtui/stores/storetest"
 )
-
-// nobody is a user without any rights; root is not stopped by permissions.
-const nobody = 65534
-
-// unprivileged runs the test as nobody, in a process of its own, when this one
-// runs as root. It reports whether it did.
-func unprivileged(t *testing.T) bool {
-	t.Helper()
-	if os.Getuid() != 0 {
-		return false
-	}
-	dir, err := os.MkdirTemp("", "flowtui")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	work, binary := filepath.Join(dir, "work"), filepath.Join(dir, "test")
-	err = errors.Join(os.Chmod(dir, 0o755), os.Mkdir(work, 0o700), os.Chown(work, nobody, nobody), copyTestBinary(binary))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(binary, "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Dir = work
-	cmd.Env = append(os.Environ(), "TMPDIR="+work, "HOME="+work)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
-		t.Fatalf("as an unprivileged user: %v\n%s", err, out)
-	}
-	return true
-}
-
-func copyTestBinary(to string) error {
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	in, err := os.Open(exe)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
-}
 
 // chmod sets the modes of a folder and all in it until the test ends.
 func chmod(t *testing.T, dir string, folders, regular fs.FileMode) {
@@ -113,7 +62,7 @@ func refusesWrites(t *testing.T, s *jsonfile.Store) {
 }
 
 func TestScenario49ReadOnlyFolder(t *testing.T) {
-	if unprivileged(t) {
+	if testuser.Unprivileged(t) {
 		return
 	}
 	path := atRest(t, "a", "b")
@@ -137,7 +86,7 @@ func TestScenario49ReadOnlyFolder(t *testing.T) {
 // TestScenario49ReadOnlyFiles: the folders may be written, the files may not. A
 // journal cannot be gone on from, and is as it was.
 func TestScenario49ReadOnlyFiles(t *testing.T) {
-	if unprivileged(t) {
+	if testuser.Unprivileged(t) {
 		return
 	}
 	path := atRest(t, "a")
@@ -155,7 +104,7 @@ func TestScenario49ReadOnlyFiles(t *testing.T) {
 // TestScenario49LiveWriter: another process writes where this user may only
 // read. Its rows are seen while they come.
 func TestScenario49LiveWriter(t *testing.T) {
-	if unprivileged(t) {
+	if testuser.Unprivileged(t) {
 		return
 	}
 	path := filepath.Join(t.TempDir(), "store")
@@ -173,7 +122,7 @@ func TestScenario49LiveWriter(t *testing.T) {
 
 // TestScenario49Unreadable: what may not be read is said, and hides no other.
 func TestScenario49Unreadable(t *testing.T) {
-	if unprivileged(t) {
+	if testuser.Unprivileged(t) {
 		return
 	}
 	path, journal, _ := goodAndBad(t)

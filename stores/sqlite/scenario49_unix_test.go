@@ -4,70 +4,18 @@ package sqlite_test
 
 import (
 	"errors"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/flowtui/flowtui/internal/testuser"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/sqlite"
 	"github.com/flowtui/flowtui/stores/storetest"
 )
-
-// nobody is a user without any rights; root is not stopped by permissions.
-const nobody = 65534
-
-// unprivileged runs the test as nobody, in a process of its own, when this one
-// runs as root. It reports whether it did.
-func unprivileged(t *testing.T) bool {
-	t.Helper()
-	if os.Getuid() != 0 {
-		return false
-	}
-	dir, err := os.MkdirTemp("", "flowtui")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	work := filepath.Join(dir, "work")
-	binary := filepath.Join(dir, "test")
-	err = errors.Join(os.Chmod(dir, 0o755), os.Mkdir(work, 0o700), os.Chown(work, nobody, nobody), copyTestBinary(binary))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(binary, "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Dir = work
-	cmd.Env = append(os.Environ(), "TMPDIR="+work, "HOME="+work)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
-		t.Fatalf("as an unprivileged user: %v\n%s", err, out)
-	}
-	return true
-}
-
-func copyTestBinary(to string) error {
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	in, err := os.Open(exe)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
-}
 
 // lock makes a folder and its files read-only until the test ends.
 func lock(t *testing.T, dir string) {
@@ -106,7 +54,7 @@ func refusesWrites(t *testing.T, s *sqlite.Store) {
 }
 
 func TestScenario49AtRest(t *testing.T) {
-	if unprivileged(t) {
+	if testuser.Unprivileged(t) {
 		return
 	}
 	path := atRest(t, "runs.db", "a", "b")
@@ -130,7 +78,7 @@ func TestScenario49AtRest(t *testing.T) {
 
 // TestScenario49WritableFolder: what may be written is not written either.
 func TestScenario49WritableFolder(t *testing.T) {
-	if unprivileged(t) {
+	if testuser.Unprivileged(t) {
 		return
 	}
 	path := atRest(t, "runs.db", "a")
@@ -168,7 +116,7 @@ func leftBehind(t *testing.T, suffixes ...string) (path string) {
 }
 
 func TestScenario49KilledWriter(t *testing.T) {
-	if unprivileged(t) {
+	if testuser.Unprivileged(t) {
 		return
 	}
 	path := leftBehind(t, "", "-wal", "-shm")
@@ -183,7 +131,7 @@ func TestScenario49KilledWriter(t *testing.T) {
 // TestScenario49NoIndex: rows are in the -wal file, and SQLite cannot read it
 // without an index that it may not create. That is said, not hidden.
 func TestScenario49NoIndex(t *testing.T) {
-	if unprivileged(t) {
+	if testuser.Unprivileged(t) {
 		return
 	}
 	path := leftBehind(t, "", "-wal")
@@ -201,7 +149,7 @@ func TestScenario49NoIndex(t *testing.T) {
 // TestScenario49LiveWriter: another process writes where this user may only
 // read. Its rows are seen while they come.
 func TestScenario49LiveWriter(t *testing.T) {
-	if unprivileged(t) {
+	if testuser.Unprivileged(t) {
 		return
 	}
 	path := filepath.Join(t.TempDir(), "runs.db")
@@ -220,7 +168,7 @@ func TestScenario49LiveWriter(t *testing.T) {
 }
 
 func TestScenario49Unreadable(t *testing.T) {
-	if unprivileged(t) {
+	if testuser.Unprivileged(t) {
 		return
 	}
 	path := atRest(t, "runs.db", "a")
