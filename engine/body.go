@@ -17,17 +17,19 @@ type Checkpoint struct {
 	Supersteps int64        `json:"supersteps"`
 	Waiting    []Waiting    `json:"waiting,omitempty"`   // what a paused run waits for
 	Decisions  []Decision   `json:"decisions,omitempty"` // stored, not spent yet
-	Error      *Failure     `json:"error,omitempty"`     // of a failed run, or of a running one that is held, see [Flow.HoldOnError]
+	Error      *Failure     `json:"error,omitempty"`     // of a failed run, or of a running one that is held, see [Flow.HoldOnError], also in its claims
 	Nodes      []NodeRun    `json:"nodes,omitempty"`     // what ran to reach this step
 	Log        []SegmentEnd `json:"log,omitempty"`       // ends of the call log of earlier segments, in claims
 	Worker     string       `json:"worker"`
 }
 
-// Failure is why a run failed.
+// Failure is why a run failed or is held.
 type Failure struct {
 	Node    string  `json:"node,omitempty"`
 	Message string  `json:"message"`
 	Denied  *Denial `json:"denied,omitempty"` // a person denied a call
+	// Calls are those whose errors a held run's failure is made of: they run again.
+	Calls []string `json:"calls,omitempty"`
 }
 
 // Denial is a decision that a run failed with.
@@ -45,7 +47,6 @@ type NodeRun struct {
 	Started    time.Time `json:"started"`
 	Ended      time.Time `json:"ended"`
 	Error      string    `json:"error,omitempty"`
-	Failed     []string  `json:"failed,omitempty"` // the calls whose errors ended it
 	Replayed   []string  `json:"replayed,omitempty"`
 	Unreplayed []string  `json:"unreplayed,omitempty"`
 }

@@ -290,7 +290,7 @@ func (l *visitList) replace(at, start, end int, text []byte) {
 }
 
 func appendNodeRun(b []byte, n NodeRun) ([]byte, error) {
-	if n.Error != "" || len(n.Replayed) > 0 || len(n.Unreplayed) > 0 || len(n.Failed) > 0 {
+	if n.Error != "" || len(n.Replayed) > 0 || len(n.Unreplayed) > 0 {
 		return appendOther(b, n)
 	}
 	o := newObject(128)

@@ -140,16 +140,18 @@ func (f *Flow) HoldOnError() *Flow {
 }
 
 // hold keeps the superstep open after a node's error, and says so in the log.
-// The failed calls of its row are those that run again: what an error edge takes
-// is none of them.
-func (s *session) hold(nodes []NodeRun, f Failure) saveRequest {
-	for i, n := range nodes {
-		if s.g.hasErrorEdge(n.Node) {
-			nodes[i].Failed = nil
+// The calls of the failure are those that run again: what an error edge takes is
+// none of them. Approvals of calls that ran are spent, so that another try is
+// asked for anew, by whichever worker makes it.
+func (s *session) hold(outcomes []outcome, f Failure) saveRequest {
+	for _, o := range outcomes {
+		if !s.g.hasErrorEdge(o.run.Node) {
+			f.Calls = append(f.Calls, o.failed...)
 		}
 	}
+	s.decisions = s.unspent(outcomes)
 	return saveRequest{
-		status: stores.StatusRunning, base: s.base, nodes: nodes, failure: &f,
+		status: stores.StatusRunning, base: s.base, nodes: runs(outcomes), failure: &f,
 		events: []newEvent{{EventHeld, map[string]any{"node": f.Node, "message": f.Message}}},
 		held: &Error{
 			Class: ErrHeld, Key: s.place.Key, Reason: fmt.Sprintf("node %q failed: %s", f.Node, f.Message),
@@ -163,8 +165,7 @@ func (s *session) hold(nodes []NodeRun, f Failure) saveRequest {
 // replay for ever. A failed call that its node took is none of them: what the node
 // did about it has happened.
 func (b Checkpoint) again(c CallInfo) bool {
-	return b.Error != nil && c.Failed && c.Denied == nil &&
-		slices.ContainsFunc(b.Nodes, func(n NodeRun) bool { return slices.Contains(n.Failed, c.ID) })
+	return b.Error != nil && c.Failed && c.Denied == nil && slices.Contains(b.Error.Calls, c.ID)
 }
 
 // left is why nobody but who asks for it brings a held run on, nil when it is
@@ -191,9 +192,6 @@ func (s *session) retry(held Checkpoint, calls []CallInfo) {
 		}
 		if held.again(c) {
 			delete(s.replay, c.key())
-			s.decisions = slices.DeleteFunc(slices.Clone(s.decisions), func(d Decision) bool {
-				return d.Type == DecideApprove && d.ID == c.ID // it was spent on the call that failed
-			})
 		}
 	}
 }

@@ -31,7 +31,7 @@ type nodeState struct {
 	n      int64   // calls so far
 	asks   int64
 	waits  bool // for a person: nothing further runs here
-	acted  bool // it called a tool that is not idempotent
+	acted  bool // it called a tool that is not idempotent, or that a person must agree to
 }
 
 // nodeNotes are what a superstep learns from a node and all that it contains.
@@ -187,7 +187,7 @@ func (n *nodeState) numbered(t tool.Tool, ordinal int64, args json.RawMessage) (
 		ordinal = n.n + 1
 	}
 	n.n = max(n.n, ordinal)
-	n.acted = n.acted || !t.Idempotent
+	n.acted = n.acted || !t.Idempotent || t.Approval == tool.ApprovalRequired
 	return pendingCall{base: n.s.base, node: n.id, ordinal: ordinal, tool: t, body: callBody{Args: args, Digest: digest(args), By: n.s.r.worker}}, nil
 }
 

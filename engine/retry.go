@@ -121,10 +121,11 @@ func (n *nodeState) failedBefore() (failedAttempt, bool) {
 }
 
 // keepFailure keeps that an attempt failed. That this worker stops, or that the
-// node waits, is no failure, and what ended the node is kept in its last call when
-// that is what failed.
+// node waits, is no failure, and what ended the node is kept already when it is a
+// call that failed, or a person's no.
 func (n *nodeState) keepFailure(ctx context.Context, attempt int, last bool, failure error) error {
-	if n.paused() || n.s.stopped() != nil || n.s.ctx.Err() != nil || last && len(failedCalls(failure)) > 0 {
+	kept := len(failedCalls(failure)) > 0 || errors.As(failure, new(*DeniedError))
+	if n.paused() || n.s.stopped() != nil || n.s.ctx.Err() != nil || last && kept {
 		return nil
 	}
 	record := tool.Tool{Name: attemptTool, Idempotent: true, Run: func(context.Context, tool.Input) (any, error) {
@@ -149,8 +150,8 @@ func (t retried) once(ctx context.Context, s State) (State, error) {
 }
 
 // repeatable reports whether the node may run again in this superstep: nobody
-// waits or was asked, no call that is not idempotent was made, and this worker
-// may go on.
+// waits or was asked, also not for an approval, no call that is not idempotent
+// was made, and this worker may go on.
 func (n *nodeState) repeatable(ctx context.Context) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -58,6 +58,7 @@ type outcome struct {
 	err    error
 	state  *nodeState
 	run    NodeRun
+	failed []string // the calls whose errors ended the node
 }
 
 // superstep runs the frontier concurrently on the same state and returns what
@@ -111,7 +112,7 @@ func (s *session) runNode(ctx context.Context, id string) (o outcome) {
 		o.run.Ended = s.r.clock.now()
 		o.run.Replayed, o.run.Unreplayed = n.replayed, n.unreplayed
 		if o.err != nil && len(n.waiting) == 0 {
-			o.run.Error, o.run.Failed = validText(o.err.Error()), failedCalls(o.err)
+			o.run.Error, o.failed = validText(o.err.Error()), failedCalls(o.err)
 		}
 	}()
 	node, ok := s.g.byID[id]
@@ -165,6 +166,9 @@ func (s *session) failed(outcomes []outcome) (saveRequest, bool) {
 			if d := (*DeniedError)(nil); errors.As(o.err, &d) {
 				f.Denied = &Denial{Tool: d.Tool, By: d.By, Note: d.Note}
 			}
+			if s.g.holds && f.Denied == nil {
+				return s.hold(outcomes, f), true
+			}
 			return s.fail(runs(outcomes), f), true
 		}
 	}
@@ -172,9 +176,6 @@ func (s *session) failed(outcomes []outcome) (saveRequest, bool) {
 }
 
 func (s *session) fail(nodes []NodeRun, f Failure) saveRequest {
-	if s.g.holds && f.Node != "" && f.Denied == nil {
-		return s.hold(nodes, f)
-	}
 	s.frontier, s.decisions = nil, nil
 	return saveRequest{status: stores.StatusFailed, base: s.step + 1, failure: &f, nodes: nodes}
 }

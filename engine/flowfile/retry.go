@@ -8,13 +8,14 @@ import (
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/teff/py"
+	"github.com/flowtui/flowtui/engine/tool"
 )
 
 var retryKeys = keys{known: []string{"enabled", "max_retries", "delay", "backoff", "timeout", "retry_on"}}
 
 // retried is a node that is tried as often as its step's retry says. What may
 // not be repeated is refused: a call of a tool that is not idempotent may have
-// had its effect though it failed.
+// had its effect though it failed, and an approval is for one try.
 func (d *document) retried(r reader, it *item, n engine.Node) engine.Node {
 	cfg := it.get("retry")
 	if cfg == nil || n == nil {
@@ -25,9 +26,13 @@ func (d *document) retried(r reader, it *item, n engine.Node) engine.Node {
 	if len(*r.errs) > before || retry == nil {
 		return n
 	}
-	if tool, calls := calledBy(n); calls {
-		if t, known := d.tools.Get(tool); known && !t.Idempotent {
-			r.fail(cfg, "retry of a call of %q: it is not idempotent, so that a call which failed may have had its effect; declare it idempotent if it is", tool)
+	if name, calls := calledBy(n); calls {
+		switch t, known := d.tools.Get(name); {
+		case known && !t.Idempotent:
+			r.fail(cfg, "retry of a call of %q: it is not idempotent, so that a call which failed may have had its effect; declare it idempotent if it is", name)
+			return n
+		case known && t.Approval == tool.ApprovalRequired:
+			r.fail(cfg, "retry of a call of %q: a person approves it, and an approval is for one try", name)
 			return n
 		}
 	}

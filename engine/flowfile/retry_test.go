@@ -44,9 +44,11 @@ func TestRetryOfAStep(t *testing.T) {
 func TestRetryRefused(t *testing.T) {
 	once := tool.Tool{Name: "once", Run: func(context.Context, tool.Input) (any, error) { return nil, nil }}
 	again := tool.Tool{Name: "again", Idempotent: true, Run: once.Run}
+	asked := tool.Tool{Name: "asked", Idempotent: true, Approval: tool.ApprovalRequired, Run: once.Run}
 	for _, c := range []struct{ step, at, node, want string }{
 		{`{id: a, type: call, config: {tool: once}, retry: {max_retries: 2}}`, `{max`, `a`, `retry of a call of "once": it is not idempotent`},
 		{`{id: a, type: tool_call, config: {tool: once}, retry: {delay: 1}}`, `{delay`, `a`, `retry of a call of "once": it is not idempotent`},
+		{`{id: a, type: call, config: {tool: asked}, retry: {max_retries: 2}}`, `{max`, `a`, `retry of a call of "asked": a person approves it`},
 		{`{id: a, type: interrupt, config: {key: k}, retry: {delay: 1}}`, `{delay`, `a`, `retry: a node of type "interrupt" cannot be tried again`},
 		{`{id: a, type: parallel, config: {branches: [{type: call, tool: again}]}, retry: {delay: 1}}`, `{delay`, `a`, `retry: a node of type "parallel" cannot be tried again`},
 		{`{id: a, type: command, config: {update: {x: 1}}, retry: {delay: 1}}`, `{delay`, `a`, `retry of a step of type "command"`},
@@ -59,7 +61,7 @@ func TestRetryRefused(t *testing.T) {
 		{`{id: a, type: loop, config: {key: k, until: x, body: [{type: call, tool: once, retry: {delay: 1}}]}}`, `{delay`, `a:body`, `retry of a call of "once"`},
 		{`{id: a, type: map, config: {input_keys: l, output_key: o, processor: {type: call, tool: once, retry: {delay: 1}}}}`, `{delay`, `a/item`, `retry of a call of "once"`},
 	} {
-		_, err := flowfile.Parse("f.yaml", []byte("steps:\n  - "+c.step+"\n"), flowfile.Options{Tools: tool.NewRegistry(once, again)})
+		_, err := flowfile.Parse("f.yaml", []byte("steps:\n  - "+c.step+"\n"), flowfile.Options{Tools: tool.NewRegistry(once, again, asked)})
 		want := fmt.Sprintf("f.yaml:2:%d: node %q: %s", len("  - ")+strings.Index(c.step, c.at)+1, c.node, c.want)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s\ngot  %v\nwant %s", c.step, err, want)

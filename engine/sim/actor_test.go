@@ -294,6 +294,7 @@ func (s *sim) concluded(x *session, res engine.Result, err error) {
 	case errors.Is(err, engine.ErrCheckpointStoreCorrupt):
 		s.violate("%s is told that the run does not verify: %v", x.who.name, err)
 	case x.faults > 0 || x.who.ctx.Err() != nil:
+	case errors.Is(err, engine.ErrHeld) && s.flow.holds:
 	case errors.Is(err, errLost):
 		s.violate("a lost reply was not looked up by %s: %v", x.who.name, err)
 	case errors.Is(err, engine.ErrCheckpointConflict), errors.Is(err, engine.ErrRecoveryNeedsDecision),

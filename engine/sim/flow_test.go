@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/flowtui/flowtui/engine"
 )
@@ -15,12 +18,45 @@ import (
 type flowSpec struct {
 	nodes []nodeSpec
 	edges []edgeSpec
+	holds bool // see engine.Flow.HoldOnError
 }
 
 type nodeSpec struct {
-	id    string
-	steps []stepSpec
-	rude  bool // its code ignores errors
+	id       string
+	path     []string // of the containers that it is in, then id
+	steps    []stepSpec
+	rude     bool // its code ignores errors
+	attempts int  // how often it is tried, when it has code of its own
+
+	box      box
+	branches [][]nodeSpec // what a box runs
+	items    int          // of a map
+	limit    int          // of a map
+}
+
+// box is what kind of container a node is.
+type box int
+
+const (
+	noBox       box = iota
+	subflowBox      // one branch
+	mapBox          // one branch for each item
+	parallelBox     // each branch on its own
+)
+
+// itemKey is where the number of a map's item stands in the state.
+func (n nodeSpec) itemKey() string { return "item " + strings.Join(n.path, "/") }
+
+// place names the node in the run that has this state: a map has a place for
+// each item.
+func (n nodeSpec) place(st engine.State) string {
+	names := slices.Clone(n.path)
+	for i, name := range names {
+		if v, ok := st[name]; ok && strings.HasPrefix(name, "item ") {
+			names[i] = fmt.Sprint(v)
+		}
+	}
+	return strings.Join(names, "/")
 }
 
 // stepSpec is one thing that a node does: it calls a tool, or asks when tool is "".
@@ -47,14 +83,15 @@ type edgeSpec struct {
 }
 
 // drawFlow makes a random flow: rounds of one node or several side by side, with
-// conditions between them, error edges to a rescue, and a loop.
+// conditions between them, error edges to a rescue, and a loop. Some nodes are
+// containers, some are tried again.
 func drawFlow(r *rand.Rand) flowSpec {
-	f := flowSpec{nodes: []nodeSpec{{id: "start"}}}
+	f := flowSpec{nodes: []nodeSpec{{id: "start", path: []string{"start"}}}, holds: r.IntN(4) == 0}
 	before := []string{"start"}
 	for round := range 1 + r.IntN(4) {
 		var ids []string
 		for i := range 1 + r.IntN(3)*r.IntN(3)/2 {
-			n := drawNode(r, fmt.Sprintf("n%d%c", round, 'a'+i))
+			n := f.drawNode(r, nil, fmt.Sprintf("n%d%c", round, 'a'+i))
 			f.nodes, ids = append(f.nodes, n), append(ids, n.id)
 			if r.IntN(2) == 0 {
 				f.edges = append(f.edges, edgeSpec{from: n.id, to: []string{"rescue"}, onError: true})
@@ -72,16 +109,60 @@ func drawFlow(r *rand.Rand) flowSpec {
 	if r.IntN(3) == 0 {
 		f.edges = append(f.edges, edgeSpec{from: before[0], to: []string{"start"}, when: firstRound})
 	}
-	f.nodes = append(f.nodes, nodeSpec{id: "rescue"})
+	f.nodes = append(f.nodes, nodeSpec{id: "rescue", path: []string{"rescue"}})
 	return f
 }
 
-func drawNode(r *rand.Rand, id string) nodeSpec {
-	n := nodeSpec{id: id, rude: r.IntN(7) == 0}
-	for range 1 + r.IntN(4) {
+// drawNode draws a node that stands within containers.
+func (f flowSpec) drawNode(r *rand.Rand, within []string, id string) nodeSpec {
+	n := nodeSpec{id: id, path: append(slices.Clone(within), id)}
+	deep := len(within) // a map counts twice
+	if deep < 3 && r.IntN(7) == 0 {
+		return f.drawBox(r, n)
+	}
+	n.rude = r.IntN(7) == 0
+	tools := []string{"", once, once, once, once, again, again, asks, asks, askAgain, broken, opaque, picky, flaky, flakyAgain, flakyAsks}
+	if f.holds {
+		tools = append(tools, flaky, flaky, flakyAgain, flakyAgain, flakyAsks, flakyAsks)
+	}
+	if r.IntN(6) == 0 {
+		n.attempts = 2 + r.IntN(2)
+		tools = append(tools, again, again, flakyAgain, flakyAgain, flakyAgain, flakyAgain, flakyAgain, askAgain, broken, broken)
+	}
+	size := 1 + r.IntN(4)
+	if deep > 0 {
+		size = 1 + r.IntN(2)
+	}
+	for range size {
 		s := stepSpec{keeps: r.IntN(3) == 0, args: []argSpec{unique, unique, unique, unique, constant, constant, drifting}[r.IntN(7)]}
-		s.tool = []string{"", once, once, once, once, once, again, again, again, asks, asks, askAgain, broken, opaque, picky}[r.IntN(15)]
+		s.tool = tools[r.IntN(len(tools))]
+		if f.holds && s.tool == broken {
+			s.tool = flaky // what never works would hold the run for ever
+		}
+		if deep > 0 && isAsking[s.tool] {
+			s.args = unique // which of several denials ends a container is not foretold
+		}
 		n.steps = append(n.steps, s)
+	}
+	return n
+}
+
+func (f flowSpec) drawBox(r *rand.Rand, n nodeSpec) nodeSpec {
+	n.box = subflowBox + box(r.IntN(3))
+	within, branches := n.path, 1
+	switch n.box {
+	case mapBox:
+		n.items, n.limit = r.IntN(4), r.IntN(3)
+		within = append(slices.Clone(within), n.itemKey())
+	case parallelBox:
+		branches = 2 + r.IntN(2)
+	}
+	for b := range branches {
+		var chain []nodeSpec
+		for i := range 1 + r.IntN(2) {
+			chain = append(chain, f.drawNode(r, within, fmt.Sprintf("%c%d", 'p'+b, i)))
+		}
+		n.branches = append(n.branches, chain)
 	}
 	return n
 }
@@ -101,8 +182,11 @@ func (f flowSpec) initial(run string) engine.State {
 // flow is the flow with code that runs in this process.
 func (a *actor) flow() *engine.Flow {
 	f := engine.NewFlow("sim").Reduce("log", engine.Append)
+	if a.sim.flow.holds {
+		f.HoldOnError()
+	}
 	for _, n := range a.sim.flow.nodes {
-		f.Node(n.id, engine.NodeFunc(func(ctx context.Context, st engine.State) (engine.State, error) { return a.runNode(ctx, n, st) }))
+		f.Node(n.id, a.node(n))
 	}
 	for _, e := range a.sim.flow.edges {
 		switch {
@@ -117,21 +201,107 @@ func (a *actor) flow() *engine.Flow {
 	return f
 }
 
+// node is a node with code that runs in this process.
+func (a *actor) node(n nodeSpec) (out engine.Node) {
+	var err error
+	switch code := engine.NodeFunc(func(ctx context.Context, st engine.State) (engine.State, error) { return a.runNode(ctx, n, st) }); {
+	case n.box == subflowBox:
+		out, err = engine.Subflow{Flow: a.inner(n)}.Node()
+	case n.box == parallelBox:
+		var starts []string
+		for _, chain := range n.branches {
+			starts = append(starts, chain[0].id)
+		}
+		out, err = engine.Parallel{Flow: a.inner(n), Branches: starts}.Node()
+	case n.box == mapBox:
+		out, err = engine.Map{Items: n.itemStates, Flow: a.inner(n), Pick: packed, Limit: n.limit, Result: n.gather}.Node()
+	case n.attempts > 1:
+		out, err = engine.Retry{Attempts: n.attempts, Delay: time.Second}.Wrap(code)
+	default:
+		return code
+	}
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// inner is the flow that a box runs. At the end of a map's the whole state is
+// packed up, for gather.
+func (a *actor) inner(n nodeSpec) *engine.Flow {
+	f := engine.NewFlow("in "+n.id).Reduce("log", engine.Append)
+	for _, chain := range n.branches {
+		for i, m := range chain {
+			f.Node(m.id, a.node(m))
+			if i > 0 {
+				f.Edge(chain[i-1].id, m.id)
+			}
+		}
+		if n.box == mapBox {
+			f.Node(packed, engine.NodeFunc(func(_ context.Context, st engine.State) (engine.State, error) {
+				return engine.State{packed: map[string]any(st)}, nil
+			}))
+			f.Edge(chain[len(chain)-1].id, packed)
+		}
+	}
+	return f
+}
+
+const packed = "packed"
+
+func (n nodeSpec) itemStates(engine.State) ([]engine.State, error) {
+	var items []engine.State
+	for i := range n.items {
+		items = append(items, engine.State{n.itemKey(): i})
+	}
+	return items, nil
+}
+
+// gather makes the update of a map: what its items changed, in their order.
+func (n nodeSpec) gather(saw engine.State, ends []any) (engine.State, error) {
+	update := engine.State{}
+	for _, end := range ends {
+		all, ok := end.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("an item of %s has no state: %v", n.id, end)
+		}
+		for k, v := range all {
+			switch {
+			case k == n.itemKey() || canonical(v) == canonical(saw[k]):
+			case k == "log":
+				if update[k] == nil {
+					update[k] = saw[k]
+				}
+				update[k] = slices.Concat(list(update[k]), list(v)[len(list(saw[k])):])
+			default:
+				update[k] = v
+			}
+		}
+	}
+	return update, nil
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
 // runNode is the code of every node.
 func (a *actor) runNode(ctx context.Context, n nodeSpec, st engine.State) (engine.State, error) {
 	run, _ := st["run"].(string)
-	switch a.pass(ctx, coding, "node "+run+" "+n.id) {
+	place := n.place(st)
+	switch a.pass(ctx, coding, "node "+run+" "+place) {
 	case goes:
 	case cancelled:
 		return nil, ctx.Err()
 	default:
 		return nil, errCrash
 	}
-	out, drift := n.update(st), a.sim.drifts(run+n.id)
-	calls := 0
+	ctx = context.WithValue(ctx, nodePlace{}, place)
+	out, drift := n.update(st), a.sim.drifts(run+place)
 	for i, s := range n.steps {
 		if s.tool == "" {
-			v, err := engine.Ask(ctx, question(n.id, i))
+			v, err := engine.Ask(ctx, question(place, i))
 			if err != nil && !n.rude {
 				return nil, err
 			}
@@ -140,20 +310,22 @@ func (a *actor) runNode(ctx context.Context, n nodeSpec, st engine.State) (engin
 			}
 			continue
 		}
-		calls++
 		args := n.args(i, st, drift)
-		v, err := engine.CallTool(context.WithValue(ctx, callName{}, engine.CallID(n.id, int64(calls))), s.tool, args)
+		v, err := engine.CallTool(ctx, s.tool, args)
 		switch {
 		case err == nil:
-			out[n.key(i)] = map[string]any{"args": args, "result": v}
+			out[entryOf(place, i)] = map[string]any{"args": args, "result": v}
 		case s.keeps && isOutcome(err):
-			out[n.key(i)] = map[string]any{"args": args, "error": err.Error()}
+			out[entryOf(place, i)] = map[string]any{"args": args, "error": err.Error()}
 		case !n.rude:
 			return nil, err
 		}
 	}
 	return out, nil
 }
+
+// nodePlace is where in the run the node stands whose code calls a tool.
+type nodePlace struct{}
 
 // isOutcome tells what is part of the run from what stops this process.
 func isOutcome(err error) bool {
@@ -164,7 +336,7 @@ func isOutcome(err error) bool {
 
 // update is what a node changes whatever its calls say.
 func (n nodeSpec) update(st engine.State) engine.State {
-	out := engine.State{"log": n.id}
+	out := engine.State{"log": n.place(st)}
 	if n.id == "start" {
 		i, _ := st["round"].(json.Number).Int64()
 		out["round"] = i + 1
@@ -172,20 +344,21 @@ func (n nodeSpec) update(st engine.State) engine.State {
 	return out
 }
 
-func (n nodeSpec) key(i int) string { return fmt.Sprint(n.id, ".", i) }
+// entryOf is the key of the state where a node keeps what its step came to.
+func entryOf(place string, i int) string { return fmt.Sprint(place, ".", i) }
 
 func (n nodeSpec) args(i int, st engine.State, drift int) map[string]any {
 	switch n.steps[i].args {
 	case constant:
 		return map[string]any{"what": "the same"}
 	case drifting:
-		return map[string]any{"drift": drift, "node": n.id, "n": i, "round": st["round"]}
+		return map[string]any{"drift": drift, "node": n.place(st), "n": i, "round": st["round"]}
 	}
-	return map[string]any{"node": n.id, "n": i, "round": st["round"]}
+	return map[string]any{"node": n.place(st), "n": i, "round": st["round"]}
 }
 
-func question(node string, i int) engine.Question {
-	return engine.Question{Key: fmt.Sprint(node, ".", i), Prompt: "go on?", Choices: []string{"yes", "no"}}
+func question(place string, i int) engine.Question {
+	return engine.Question{Key: entryOf(place, i), Prompt: "go on?", Choices: []string{"yes", "no"}}
 }
 
 // drifts counts how often a node began, anywhere: a number that no replay

@@ -3,7 +3,9 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/stores"
@@ -15,14 +17,16 @@ type ending struct {
 	state   string // without what drifted
 	message string
 	node    string // that failed
+	denied  bool   // a person's no ended it
 }
 
-// foretell says how a run ends when nothing happens to it and people decide as
-// they did. It reads the flow as data and knows nothing of how the engine works.
+// foretell says how a run ends when nothing happens to it, people decide as
+// they did and the tools that fail at times fail as they did. It reads the flow
+// as data and knows nothing of how the engine works.
 // When a node that asks with drifting arguments was denied, it may have begun
 // again and have asked anew, and then another node may be the one that failed.
-func (f flowSpec) foretell(run string, decided []decision, failedIn string) (ending, error) {
-	state := exact(f.initial(run))
+func (f flowSpec) foretell(r *run, failedIn string) (ending, error) {
+	state := exact(f.initial(r.name))
 	visits := map[string]int{}
 	frontier := []string{"start"}
 	for superstep := int64(0); len(frontier) > 0; superstep++ {
@@ -36,20 +40,22 @@ func (f flowSpec) foretell(run string, decided []decision, failedIn string) (end
 			if !slices.Contains(frontier, n.id) {
 				continue
 			}
-			update, err, waiting := f.outcome(n, state, visits[n.id]+1, pick(decided, superstep))
-			if err != "" && !f.rescued(n.id) && failedIn != "" && failedIn != n.id && n.asksAnew() {
-				waiting = true
+			o := round{r.decidedIn(superstep), r.failedIn(superstep), visits[n.id] + 1}.outcome(n, state)
+			if o.failure != "" && !f.rescued(n.id) && failedIn != "" && failedIn != n.id && n.asksAnew() {
+				o.waits = true
 			}
 			switch {
-			case waiting:
+			case o.waits:
 				waits = n.id
-			case err != "" && !f.rescued(n.id):
-				return ending{stores.StatusFailed, withoutDrift(canonical(state)), err, n.id}, nil
-			case err != "":
-				failed[n.id] = err
-				update = engine.State{"error": map[string]any{"node": n.id, "message": err}}
+			case o.failure != "" && !f.rescued(n.id) && f.holds && !o.denied:
+				return ending{}, fmt.Errorf("superstep %d is held at %s: %s", superstep, n.id, o.failure)
+			case o.failure != "" && !f.rescued(n.id):
+				return ending{stores.StatusFailed, withoutDrift(canonical(state)), o.failure, n.id, o.denied}, nil
+			case o.failure != "":
+				failed[n.id] = o.failure
+				o.update = engine.State{"error": map[string]any{"node": n.id, "message": o.failure}}
 			}
-			updates = append(updates, update)
+			updates = append(updates, o.update)
 		}
 		if waits != "" {
 			return ending{}, fmt.Errorf("superstep %d waits in %s for a decision", superstep, waits)
@@ -67,10 +73,10 @@ func (f flowSpec) foretell(run string, decided []decision, failedIn string) (end
 	return ending{status: stores.StatusDone, state: withoutDrift(canonical(state))}, nil
 }
 
-// pick takes the decisions of one superstep, the newest for each question.
-func pick(all []decision, superstep int64) map[string]engine.Decision {
+// decidedIn are the decisions of one superstep, the newest for each question.
+func (r *run) decidedIn(superstep int64) map[string]engine.Decision {
 	out := map[string]engine.Decision{}
-	for _, d := range all {
+	for _, d := range r.deciders {
 		if d.superstep == superstep {
 			out[d.ID] = d.Decision
 		}
@@ -78,6 +84,18 @@ func pick(all []decision, superstep int64) map[string]engine.Decision {
 	return out
 }
 
+// failedIn says of the calls of flaky tools of one superstep whether they failed.
+func (r *run) failedIn(superstep int64) map[string]bool {
+	out := map[string]bool{}
+	for at, failed := range r.outcomes {
+		if at.base == superstep {
+			out[at.id] = failed
+		}
+	}
+	return out
+}
+
+// asksAnew: within containers nothing does.
 func (n nodeSpec) asksAnew() bool {
 	return slices.ContainsFunc(n.steps, func(s stepSpec) bool { return isAsking[s.tool] && s.args == drifting })
 }
@@ -102,50 +120,178 @@ func (f flowSpec) after(id string, failed bool, state engine.State) []string {
 	return out
 }
 
+// round is what happened in one superstep from outside, and which visit of its
+// node it is.
+type round struct {
+	decided map[string]engine.Decision
+	failed  map[string]bool
+	visit   int
+}
+
 // outcome is what a node comes to: its update, its error, or a wait.
-func (f flowSpec) outcome(n nodeSpec, st engine.State, round int, decided map[string]engine.Decision) (update engine.State, failure string, waits bool) {
-	out := n.update(st)
-	calls, asked := 0, 0
+type outcome struct {
+	update  engine.State
+	failure string
+	denied  bool // the failure is a person's no
+	waits   bool
+}
+
+func (rd round) outcome(n nodeSpec, st engine.State) outcome {
+	if n.box != noBox {
+		return rd.boxed(n, st)
+	}
+	calls := 0
+	for attempt := 1; ; attempt++ {
+		o, safe := rd.attempt(n, st, &calls)
+		if o.failure == "" || o.waits || attempt >= n.attempts || !safe {
+			return o
+		}
+		calls++ // the record that it failed
+	}
+}
+
+// attempt runs the node's code once, and says whether it may be run again after
+// an error: nobody was asked, and every tool that was called is idempotent.
+func (rd round) attempt(n nodeSpec, st engine.State, calls *int) (o outcome, safe bool) {
+	place := n.place(st)
+	out, asked := n.update(st), 0
+	safe = true
 	for i, s := range n.steps {
 		if s.tool == "" {
+			safe = false
 			asked++
-			id := fmt.Sprintf("%s#%d", n.id, round)
+			id := fmt.Sprintf("%s#%d", place, rd.visit)
 			if asked > 1 {
 				id = fmt.Sprintf("%s.%d", id, asked)
 			}
-			d, ok := decided[id]
+			d, ok := rd.decided[id]
 			if !ok {
-				return nil, "", true
+				return outcome{waits: true}, false
 			}
 			out["answer"] = json.RawMessage(d.Value)
 			continue
 		}
-		calls++
+		*calls++
+		id := fmt.Sprintf("%s.%d", place, *calls)
+		safe = safe && isIdempotent[s.tool] && !isAsking[s.tool]
 		args := n.args(i, st, 0)
 		raw, _ := json.Marshal(args) // a map of texts and numbers
-		bad := ""
-		if s.tool == broken {
-			bad = "broken: " + noLuck
-		}
+		bad, denied := "", false
 		if isAsking[s.tool] {
-			d, ok := decided[fmt.Sprintf("%s.%d", n.id, calls)]
+			d, ok := rd.decided[id]
 			if !ok {
-				return nil, "", true
+				return outcome{waits: true}, false
 			}
-			if d.Type == engine.DecideDeny {
+			if denied = d.Type == engine.DecideDeny; denied {
 				bad = fmt.Sprintf("%s was denied by %s: %s", s.tool, d.By, d.Note)
 			}
 		}
+		switch failed, known := rd.failed[id]; {
+		case denied:
+		case s.tool == broken || failed:
+			bad = s.tool + ": " + noLuck
+		case isFlaky[s.tool] && !known: // it was never made
+			return outcome{waits: true}, false
+		}
 		switch {
 		case bad == "":
-			out[n.key(i)] = map[string]any{"args": args, "result": result(s.tool, raw)}
+			out[entryOf(place, i)] = map[string]any{"args": args, "result": result(s.tool, raw)}
 		case s.keeps:
-			out[n.key(i)] = map[string]any{"args": args, "error": bad}
+			out[entryOf(place, i)] = map[string]any{"args": args, "error": bad}
 		case !n.rude:
-			return nil, bad, false
+			return outcome{failure: bad, denied: denied}, safe
 		}
 	}
-	return out, "", false
+	return outcome{update: out}, safe
+}
+
+// boxed is what a container comes to. An error in it counts more than a wait.
+func (rd round) boxed(n nodeSpec, st engine.State) outcome {
+	states := []engine.State{st}
+	if n.box == mapBox {
+		states, _ = n.itemStates(st) // it has no error
+		for i, item := range states {
+			states[i] = exact(st)
+			maps.Copy(states[i], item)
+		}
+	}
+	var ends []outcome
+	for _, chain := range n.branches {
+		for _, in := range states {
+			ends = append(ends, rd.chained(chain, in))
+		}
+	}
+	for _, bad := range []func(outcome) bool{func(o outcome) bool { return o.failure != "" }, func(o outcome) bool { return o.waits }} {
+		if i := slices.IndexFunc(ends, bad); i >= 0 {
+			return ends[i]
+		}
+	}
+	switch n.box {
+	case mapBox:
+		var all []any
+		for _, e := range ends {
+			all = append(all, map[string]any(e.update))
+		}
+		update, _ := n.gather(st, all) // these are states
+		return outcome{update: grown(st, update)}
+	case subflowBox: // what is as before was not written
+		update := ends[0].update
+		maps.DeleteFunc(update, func(k string, v any) bool { return canonical(v) == canonical(st[k]) })
+		return outcome{update: grown(st, update)}
+	}
+	update := engine.State{}
+	for i, chain := range n.branches {
+		written := rd.written(chain, st)
+		for k, v := range grown(st, ends[i].update) {
+			switch {
+			case !written[k]:
+			case k == "log":
+				update[k] = slices.Concat(list(update[k]), list(v))
+			default:
+				update[k] = v
+			}
+		}
+	}
+	return outcome{update: update}
+}
+
+// chained is what nodes come to that run one after the other: the whole state in
+// the end.
+func (rd round) chained(chain []nodeSpec, st engine.State) outcome {
+	st = exact(st)
+	for _, n := range chain {
+		o := rd.outcome(n, st)
+		if o.failure != "" {
+			o.failure = n.id + ": " + o.failure
+		}
+		if o.failure != "" || o.waits {
+			return o
+		}
+		st = merge(st, []engine.State{o.update})
+	}
+	return outcome{update: st}
+}
+
+// written are the keys that nodes write that run one after the other.
+func (rd round) written(chain []nodeSpec, st engine.State) map[string]bool {
+	keys := map[string]bool{}
+	st = exact(st)
+	for _, n := range chain {
+		o := rd.outcome(n, st)
+		for k := range o.update {
+			keys[k] = true
+		}
+		st = merge(st, []engine.State{o.update})
+	}
+	return keys
+}
+
+// grown is an update with only what is new of the log.
+func grown(st, update engine.State) engine.State {
+	if _, ok := update["log"]; ok {
+		update["log"] = list(update["log"])[len(list(st["log"])):]
+	}
+	return update
 }
 
 // merge overrides in the nodes' order, but appends to the log.
@@ -153,8 +299,11 @@ func merge(state engine.State, updates []engine.State) engine.State {
 	for _, u := range updates {
 		for k, v := range exact(u) {
 			if k == "log" {
-				log, _ := state[k].([]any)
-				v = append(log, v)
+				if l, ok := v.([]any); ok {
+					v = slices.Concat(list(state[k]), l)
+				} else {
+					v = append(list(state[k]), v)
+				}
 			}
 			state[k] = v
 		}
@@ -204,20 +353,19 @@ func withoutDrift(state string) string {
 }
 
 // mispaired finds a result in a state that does not belong to its arguments.
-func (f flowSpec) mispaired(state json.RawMessage) string {
+func mispaired(state json.RawMessage) string {
 	st, err := engine.DecodeState(state)
 	if err != nil {
 		return err.Error()
 	}
-	for _, n := range f.nodes {
-		for i, s := range n.steps {
-			entry, ok := st[n.key(i)].(map[string]any)
-			if !ok || entry["result"] == nil {
-				continue
-			}
-			if want := result(s.tool, []byte(canonical(entry["args"]))); entry["result"] != want {
-				return fmt.Sprintf("%s has the result %q, its arguments give %q", n.key(i), entry["result"], want)
-			}
+	for k, v := range st {
+		entry, ok := v.(map[string]any)
+		if !ok || entry["result"] == nil {
+			continue
+		}
+		name, _, _ := strings.Cut(fmt.Sprint(entry["result"]), " ")
+		if want := result(name, []byte(canonical(entry["args"]))); entry["result"] != want {
+			return fmt.Sprintf("%s has the result %q, its arguments give %q", k, entry["result"], want)
 		}
 	}
 	return ""

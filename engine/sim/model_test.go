@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/stores"
@@ -34,9 +36,12 @@ type run struct {
 	newest    map[callID]record // of each call
 	ended     map[callAt]bool   // an outcome of it is in the log
 	effects   map[callAt]int
+	acts      map[string]int      // effects by arguments that only one call has
 	permitted map[callID]int      // how often a call may run again
+	mayRepeat map[string]int      // the same, by its arguments
 	decided   map[callAt]decision // by question
 	deciders  []decision          // in the order of the rows
+	outcomes  map[callID]bool     // of calls of flaky tools, by superstep: they failed
 	decidedBy map[string]int64    // row of an actor's decision
 	resolved  map[string]bool     // call, base and operator
 }
@@ -57,9 +62,10 @@ func (c callAt) String() string { return fmt.Sprintf("%d/%s/%.6s", c.base, c.id,
 
 // begun is a started record whose tool did not act yet.
 type begun struct {
-	of     *run
-	base   int64
-	digest string
+	of            *run
+	node          string
+	base, ordinal int64
+	digest        string
 }
 
 // record is the newest record of a call.
@@ -68,6 +74,7 @@ type record struct {
 	status     stores.CallStatus
 	digest     string
 	notRun     bool
+	failed     bool
 	idempotent bool
 }
 
@@ -95,8 +102,9 @@ func (s *sim) run(name string) *run {
 	if r == nil {
 		r = &run{
 			name: name, life: s.lives[name],
-			newest: map[callID]record{}, ended: map[callAt]bool{}, effects: map[callAt]int{}, permitted: map[callID]int{},
+			newest: map[callID]record{}, ended: map[callAt]bool{}, effects: map[callAt]int{}, permitted: map[callID]int{}, mayRepeat: map[string]int{},
 			decided: map[callAt]decision{}, decidedBy: map[string]int64{}, resolved: map[string]bool{},
+			outcomes: map[callID]bool{}, acts: map[string]int{},
 		}
 		s.runs[name] = r
 	}
@@ -118,6 +126,20 @@ func (r *run) finished() map[callAt]bool {
 	for at, c := range r.newest {
 		if at.base == r.last().Base && c.ran() {
 			out[callAt{at.base, at.id, c.digest}] = true
+		}
+	}
+	return out
+}
+
+// again lists the calls for which the run is held: they run again when somebody
+// brings it on.
+func (r *run) again() map[callID]bool {
+	out := map[callID]bool{}
+	if n := len(r.bodies); n > 0 && r.bodies[n-1].Error != nil && r.last().Status == stores.StatusRunning {
+		for _, id := range r.bodies[n-1].Error.Calls {
+			if at := (callID{r.last().Base, id}); r.newest[at].failed {
+				out[at] = true
+			}
 		}
 	}
 	return out
@@ -175,7 +197,7 @@ func (s *sim) saved(a *actor, w stores.Save, err error) error {
 	if err != nil {
 		s.violate("step %d is unreadable: %v", c.Step, err)
 	}
-	before := r.questions()
+	before, again := r.questions(), r.again()
 	r.writer, r.rows, r.bodies = x, append(r.rows, c), append(r.bodies, b)
 	for _, call := range w.Calls {
 		s.logs(r, x, call)
@@ -184,7 +206,7 @@ func (s *sim) saved(a *actor, w stores.Save, err error) error {
 		s.events[string(e.MAC)] = true
 		s.operatorEvent(r, before, c, b, e)
 	}
-	s.claims(r, x, w)
+	s.claims(r, x, w, again)
 	s.advances(r, x, c, b)
 	return nil
 }
@@ -212,18 +234,24 @@ func (s *sim) saves(a *actor, name string) {
 	}
 }
 
-// claims notes what a recovery found and what it was permitted to run again.
-func (s *sim) claims(r *run, x *session, w stores.Save) {
+// claims notes what a recovery found and what it was permitted to run again:
+// calls in doubt, and those whose errors the run was held for. A person who
+// approved such a call is asked anew.
+func (s *sim) claims(r *run, x *session, w stores.Save, again map[callID]bool) {
 	if !slices.ContainsFunc(w.Events, func(e stores.Event) bool { return e.Type == engine.EventRecovered }) {
 		return
 	}
 	x.claimed, x.finished = true, r.finished()
+	maps.DeleteFunc(x.finished, func(at callAt, _ bool) bool { return again[at.call()] })
+	maps.DeleteFunc(r.decided, func(at callAt, d decision) bool { return again[at.call()] && d.Type == engine.DecideApprove })
+	s.saw("call tried again after a hold", len(again) > 0)
 	s.saw("claim", true)
 	s.saw("claim over a live lease", x.takeover)
 	for at, c := range r.newest {
 		if x.rerun && x.meant[at.id] && at.base == w.Checkpoint.Base && c.open() && !c.idempotent {
 			x.open[at.id] = true
 			r.permitted[at]++
+			r.mayRepeat[c.digest]++
 			s.saw("claim permits calls in doubt to run again", true)
 		}
 	}
@@ -250,64 +278,6 @@ func (s *sim) advances(r *run, x *session, c stores.Checkpoint, b engine.Checkpo
 		}
 	}
 	x.ran, x.finished = map[callAt]bool{}, map[callAt]bool{}
-}
-
-// questions are the open questions of the newest row.
-func (r *run) questions() map[string]callAt {
-	out := map[string]callAt{}
-	if len(r.bodies) > 0 {
-		for _, w := range r.bodies[len(r.bodies)-1].Waiting {
-			out[w.ID] = callAt{r.last().Base, w.ID, w.Digest}
-		}
-	}
-	return out
-}
-
-// operatorEvent takes the audit entry of a decision: it is stored with it, and
-// there is one for each question.
-func (s *sim) operatorEvent(r *run, open map[string]callAt, c stores.Checkpoint, b engine.Checkpoint, e stores.Event) {
-	if e.Type != engine.EventDecision {
-		return
-	}
-	var said struct{ Action, Target, By string }
-	if err := json.Unmarshal(e.Payload, &said); err != nil {
-		s.violate("event %d is unreadable: %v", e.N, err)
-	}
-	at, asked := open[said.Target]
-	if old, ok := r.decided[at]; ok || !asked {
-		s.violate("%s decided question %s, which is not open (%+v)", said.By, said.Target, old)
-	}
-	i := slices.IndexFunc(b.Decisions, func(d engine.Decision) bool {
-		return d.ID == said.Target && d.By == said.By && d.Type == said.Action && d.Base == at.base && d.Digest == at.digest
-	})
-	if i < 0 {
-		s.violate("the decision of %s on %s is not stored with its event", said.By, said.Target)
-		return
-	}
-	d := decision{b.Decisions[i], b.Supersteps}
-	r.decided[at], r.decidedBy[said.By] = d, c.Step
-	r.deciders = append(r.deciders, d)
-	s.saw("decision "+d.Type, true)
-}
-
-// questionOf is who decided a question that was seen in a plan, "" for nobody.
-func (r *run) questionOf(p engine.Plan, id string) string {
-	for _, w := range p.Body.Waiting {
-		if w.ID == id {
-			return r.decided[callAt{p.Checkpoint.Base, id, w.Digest}].By
-		}
-	}
-	return ""
-}
-
-// checkApproved: an effect that a person must agree to has its stored approval.
-func (s *sim) checkApproved(r *run, at callAt) {
-	switch d, ok := r.decided[at]; {
-	case !ok:
-		s.violate("call %s acted without a stored approval", at)
-	case d.Type != engine.DecideApprove:
-		s.violate("call %s acted, and %s had decided: %s", at, d.By, d.Type)
-	}
 }
 
 // recorded takes a call record that the store accepted, and passes its error on.
@@ -353,7 +323,10 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 	// That it ran, and what came of it, was found out by a person: no late word takes that back.
 	told := known && old.status == stores.CallResolved && !old.notRun && c.Segment == old.segment && c.Status != stores.CallResolved
 	if !known || c.Segment > old.segment || c.Segment == old.segment && c.N > old.n && !told {
-		r.newest[at.call()] = record{c.Segment, c.N, c.Status, b.Digest, b.NotRun, c.Idempotent}
+		r.newest[at.call()] = record{c.Segment, c.N, c.Status, b.Digest, b.NotRun, b.Failed, c.Idempotent}
+		if isFlaky[c.Tool] && r.newest[at.call()].ran() {
+			r.outcomes[callID{r.bodies[c.Step].Supersteps, at.id}] = b.Failed
+		}
 		if d := (decision{engine.Decision{Type: engine.DecideApprove, ID: at.id, By: b.By}, r.bodies[c.Step].Supersteps}); isAsking[c.Tool] && r.newest[at.call()].ran() {
 			if b.Denied != nil {
 				d.Type, d.By, d.Note = engine.DecideDeny, b.Denied.By, b.Denied.Note
@@ -366,6 +339,7 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 		s.saw("outcome of a worker that was cut off", c.Status == stores.CallDone && c.Segment < r.last().Segment)
 	}
 	s.saw("call failed", b.Failed)
+	s.saw("call in a container", strings.Contains(c.Node, "/"))
 	s.saw("call did not start", b.NotRun && x.claimed)
 	s.saw("call "+string(c.Status), true)
 	if c.Status == stores.CallStarted && known && old.open() && !c.Idempotent && x.claimed && !x.open[at.id] && !x.ran[at] {
@@ -374,10 +348,17 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 	return at
 }
 
+// attempt is the tool of records that an attempt at a node failed.
+const attempt = "attempt"
+
 // begins checks a call that may run from now on.
 func (s *sim) begins(r *run, x *session, c stores.Call, at callAt) {
 	if isAsking[c.Tool] && !x.who.port {
 		s.checkApproved(r, at)
+	}
+	if c.Tool == attempt {
+		s.saw("attempt failed", true)
+		return
 	}
 	switch {
 	case r.final():
@@ -392,7 +373,7 @@ func (s *sim) begins(r *run, x *session, c stores.Call, at callAt) {
 		s.violate("call %s, which is done, runs again", at)
 	}
 	x.logged[at.id] = x.agreed[at.id]
-	x.started[at.id], x.ran[at], x.acting[at.id] = begun{r, at.base, at.digest}, true, true
+	x.started[at.id], x.ran[at], x.acting[at.id] = begun{r, c.Node, at.base, c.Ordinal, at.digest}, true, true
 }
 
 // deleted takes a deletion: the next run of this id has nothing to do with it.

@@ -180,6 +180,31 @@ var faults = []planted{
 		"which is not open",
 	},
 	{
+		"an approval of a call that failed lets it run again", "engine/execute.go",
+		"s.decisions = s.unspent(outcomes)", "_ = s.unspent",
+		"without a stored approval",
+	},
+	{
+		"what a run is held for is not tried again", "engine/execute.go",
+		"return b.Error != nil && c.Failed", "return b.Error != nil && b.Error.Node == c.ID",
+		"does not come to an end|is held at",
+	},
+	{
+		"who said no is asked again by the next attempt", "engine/nodestate.go",
+		"|| t.Approval == tool.ApprovalRequired", "|| t.Approval == tool.ApprovalRequired && false",
+		"ended as|which cannot be",
+	},
+	{
+		"two items of a map share the names of their calls", "engine/map.go",
+		"fmt.Sprint(i), i, 0)", "fmt.Sprint(0), i, 0)",
+		"without a started record|acted 2 times|which is done|ended as|which cannot be|has the result",
+	},
+	{
+		"a container goes on beside a wait in it", "engine/subflow.go",
+		"return errors.Is(err, errPaused) }) {", "return err != nil && errors.Is(err, errClosed) }) {",
+		"ended as|which cannot be|without a stored approval",
+	},
+	{
 		"half of a run that came and went is read", "engine/verify.go",
 		"after == before && !ended && (l.life == after && l.last != nil || try == lives)", "after == before && (ended || !ended)",
 		"does not verify|finds gap",

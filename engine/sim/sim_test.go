@@ -273,14 +273,14 @@ func (s *sim) judge(run string) {
 	last := r.bodies[len(r.bodies)-1]
 	s.saw("run ends "+string(r.last().Status), true)
 	s.saw("a person's no ends a run", last.Error != nil && last.Error.Denied != nil)
-	if bad := s.flow.mispaired(last.State); bad != "" {
+	if bad := mispaired(last.State); bad != "" {
 		s.report("run %q: %s", run, bad)
 	}
 	got := ending{status: r.last().Status, state: withoutDrift(canonical(last.State))}
 	if last.Error != nil {
-		got.message, got.node = last.Error.Message, last.Error.Node
+		got.message, got.node, got.denied = last.Error.Message, last.Error.Node, last.Error.Denied != nil
 	}
-	want, err := s.flow.foretell(run, r.deciders, got.node)
+	want, err := s.flow.foretell(r, got.node)
 	if err != nil {
 		s.report("run %q ended %s, which cannot be: %v", run, r.last().Status, err)
 		return
@@ -294,6 +294,7 @@ func (s *sim) judge(run string) {
 var happenings = []string{
 	"run ends done", "run ends failed", "a person's no ends a run", "decision approve", "decision deny", "decision answer",
 	"claim", "claim over a live lease", "claim permits calls in doubt to run again", "call replayed", "call unreplayed",
+	"call tried again after a hold", "attempt failed", "call in a container",
 	"call done", "call failed", "call pending", "call unrecordable", "call resolved", "call did not start",
 	"outcome of a worker that was cut off", "start refused to a worker that was cut off", "save lost a race",
 	"operator says it ran", "operator says it did not run", "operator lost a race", "operator acts on an old look", "run deleted", "person asked while the call waits",

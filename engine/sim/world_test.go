@@ -21,12 +21,18 @@ const (
 	broken   = "broken"   // fails, without an effect
 	opaque   = "opaque"   // acts as once, and its result cannot be stored
 	picky    = "picky"    // cannot be started on every machine
+
+	// These fail at times, without an effect, until the world has calmed down.
+	flaky      = "flaky"      // else as once
+	flakyAgain = "flakyagain" // else as again
+	flakyAsks  = "flakyasks"  // else as asks
 )
 
 var (
-	isIdempotent = map[string]bool{again: true, askAgain: true, broken: true}
-	isAsking     = map[string]bool{asks: true, askAgain: true}
-	toolNames    = []string{once, again, asks, askAgain, broken, opaque, picky}
+	isIdempotent = map[string]bool{again: true, askAgain: true, broken: true, flakyAgain: true}
+	isAsking     = map[string]bool{asks: true, askAgain: true, flakyAsks: true}
+	isFlaky      = map[string]bool{flaky: true, flakyAgain: true, flakyAsks: true}
+	toolNames    = []string{once, again, asks, askAgain, broken, opaque, picky, flaky, flakyAgain, flakyAsks}
 )
 
 func result(tool string, args []byte) string {
@@ -50,11 +56,10 @@ func (a *actor) tools() *tool.Registry {
 	return r
 }
 
-type callName struct{}
-
 // act is one call of a tool: a wait, its effect, a wait.
 func (a *actor) act(ctx context.Context, name string, in tool.Input) (any, error) {
-	id, _ := ctx.Value(callName{}).(string)
+	place, _ := ctx.Value(nodePlace{}).(string)
+	id := a.sim.startedAt(a, in.Run, place)
 	switch a.pass(ctx, calling, "call "+in.Run+" "+id) {
 	case goes:
 	case cancelled:
@@ -67,7 +72,8 @@ func (a *actor) act(ctx context.Context, name string, in tool.Input) (any, error
 		a.sim.left(a, in.Run, id)
 		return nil, fmt.Errorf("picky: %w", tool.ErrNotStarted)
 	}
-	a.sim.acts(a, name, id, in)
+	fails := name == broken || isFlaky[name] && !a.sim.isCalm() && a.rng.IntN(2) == 0
+	a.sim.acts(a, name, id, in, fails)
 	switch a.pass(ctx, called, "called "+in.Run+" "+id) {
 	case goes:
 	case cancelled:
@@ -79,8 +85,8 @@ func (a *actor) act(ctx context.Context, name string, in tool.Input) (any, error
 	default:
 		return nil, errCrash
 	}
-	if name == broken {
-		return nil, fmt.Errorf("broken: %s", noLuck)
+	if fails {
+		return nil, fmt.Errorf("%s: %s", name, noLuck)
 	}
 	a.sim.returns(a, in.Run, id)
 	if name == opaque {
@@ -89,8 +95,25 @@ func (a *actor) act(ctx context.Context, name string, in tool.Input) (any, error
 	return result(name, in.Args), nil
 }
 
+// startedAt is the call of a node that has just been started: a node calls one
+// tool after the other, and one that is tried again goes on counting.
+func (s *sim) startedAt(a *actor, run, place string) (id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, newest := a.sessions[run], begun{base: -1}
+	if x == nil {
+		return ""
+	}
+	for name, b := range x.started {
+		if b.node == place && (b.base > newest.base || b.base == newest.base && b.ordinal > newest.ordinal) {
+			id, newest = name, b
+		}
+	}
+	return id
+}
+
 // acts notes an effect and checks that it may be.
-func (s *sim) acts(a *actor, name, id string, in tool.Input) {
+func (s *sim) acts(a *actor, name, id string, in tool.Input, fails bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := a.sessions[in.Run]
@@ -106,12 +129,18 @@ func (s *sim) acts(a *actor, name, id string, in tool.Input) {
 	delete(x.started, id)
 	r, at := b.of, callAt{b.base, id, b.digest}
 	s.checkKey(r, at, in.IdempotencyKey)
-	if name == broken {
+	if fails {
 		return
 	}
 	r.effects[at]++
 	if n := r.effects[at]; !isIdempotent[name] && n > 1+r.permitted[at.call()] {
 		s.violate("call %s of %s acted %d times, permitted again were %d", at, name, n, r.permitted[at.call()])
+	}
+	if !isIdempotent[name] && strings.Contains(string(in.Args), `"node"`) {
+		r.acts[b.digest]++
+		if n := r.acts[b.digest]; n > 1+r.mayRepeat[b.digest] {
+			s.violate("%s acted %d times with the arguments of one call, now as call %s", name, n, at)
+		}
 	}
 	switch {
 	case isAsking[name] && !x.agreed[id]:

@@ -1,0 +1,67 @@
+package sim
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/stores"
+)
+
+// questions are the open questions of the newest row.
+func (r *run) questions() map[string]callAt {
+	out := map[string]callAt{}
+	if len(r.bodies) > 0 {
+		for _, w := range r.bodies[len(r.bodies)-1].Waiting {
+			out[w.ID] = callAt{r.last().Base, w.ID, w.Digest}
+		}
+	}
+	return out
+}
+
+// operatorEvent takes the audit entry of a decision: it is stored with it, and
+// there is one for each question.
+func (s *sim) operatorEvent(r *run, open map[string]callAt, c stores.Checkpoint, b engine.Checkpoint, e stores.Event) {
+	if e.Type != engine.EventDecision {
+		return
+	}
+	var said struct{ Action, Target, By string }
+	if err := json.Unmarshal(e.Payload, &said); err != nil {
+		s.violate("event %d is unreadable: %v", e.N, err)
+	}
+	at, asked := open[said.Target]
+	if old, ok := r.decided[at]; ok || !asked {
+		s.violate("%s decided question %s, which is not open (%+v)", said.By, said.Target, old)
+	}
+	i := slices.IndexFunc(b.Decisions, func(d engine.Decision) bool {
+		return d.ID == said.Target && d.By == said.By && d.Type == said.Action && d.Base == at.base && d.Digest == at.digest
+	})
+	if i < 0 {
+		s.violate("the decision of %s on %s is not stored with its event", said.By, said.Target)
+		return
+	}
+	d := decision{b.Decisions[i], b.Supersteps}
+	r.decided[at], r.decidedBy[said.By] = d, c.Step
+	r.deciders = append(r.deciders, d)
+	s.saw("decision "+d.Type, true)
+}
+
+// questionOf is who decided a question that was seen in a plan, "" for nobody.
+func (r *run) questionOf(p engine.Plan, id string) string {
+	for _, w := range p.Body.Waiting {
+		if w.ID == id {
+			return r.decided[callAt{p.Checkpoint.Base, id, w.Digest}].By
+		}
+	}
+	return ""
+}
+
+// checkApproved: an effect that a person must agree to has its stored approval.
+func (s *sim) checkApproved(r *run, at callAt) {
+	switch d, ok := r.decided[at]; {
+	case !ok:
+		s.violate("call %s acted without a stored approval", at)
+	case d.Type != engine.DecideApprove:
+		s.violate("call %s acted, and %s had decided: %s", at, d.By, d.Type)
+	}
+}
