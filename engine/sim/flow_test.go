@@ -23,15 +23,24 @@ type flowSpec struct {
 
 type nodeSpec struct {
 	id       string
-	path     []string // of the containers that it is in, then id
+	path     []stage // the containers that it is in, then itself
 	steps    []stepSpec
 	rude     bool // its code ignores errors
 	attempts int  // how often it is tried, when it has code of its own
+	excused  bool // in a container: its error leads to the node after it too
 
 	box      box
 	branches [][]nodeSpec // what a box runs
 	items    int          // of a map
 	limit    int          // of a map
+	laps     bool         // a subflow that runs its branch twice
+}
+
+// stage is a part of the name of a node in a container.
+type stage struct {
+	name string
+	item string // key of the state that has the number which stands here instead
+	lap  string // key of the state that says which visit it is
 }
 
 // box is what kind of container a node is.
@@ -45,15 +54,23 @@ const (
 )
 
 // itemKey is where the number of a map's item stands in the state.
-func (n nodeSpec) itemKey() string { return "item " + strings.Join(n.path, "/") }
+func (n nodeSpec) itemKey() string { return fmt.Sprint("item ", n.path) }
+
+// lapKey is where the lap of a subflow stands in the state.
+func (n nodeSpec) lapKey() string { return fmt.Sprint("lap ", n.path) }
 
 // place names the node in the run that has this state: a map has a place for
-// each item.
+// each item, and a later visit has a name of its own.
 func (n nodeSpec) place(st engine.State) string {
-	names := slices.Clone(n.path)
-	for i, name := range names {
-		if v, ok := st[name]; ok && strings.HasPrefix(name, "item ") {
-			names[i] = fmt.Sprint(v)
+	var names []string
+	for _, s := range n.path {
+		switch {
+		case s.item != "":
+			names = append(names, fmt.Sprint(st[s.item]))
+		case s.lap != "" && fmt.Sprint(st[s.lap]) != "1":
+			names = append(names, fmt.Sprintf("%s@%v", s.name, st[s.lap]))
+		default:
+			names = append(names, s.name)
 		}
 	}
 	return strings.Join(names, "/")
@@ -86,12 +103,12 @@ type edgeSpec struct {
 // conditions between them, error edges to a rescue, and a loop. Some nodes are
 // containers, some are tried again.
 func drawFlow(r *rand.Rand) flowSpec {
-	f := flowSpec{nodes: []nodeSpec{{id: "start", path: []string{"start"}}}, holds: r.IntN(4) == 0}
+	f := flowSpec{nodes: []nodeSpec{{id: "start", path: []stage{{name: "start"}}}}, holds: r.IntN(4) == 0}
 	before := []string{"start"}
 	for round := range 1 + r.IntN(4) {
 		var ids []string
 		for i := range 1 + r.IntN(3)*r.IntN(3)/2 {
-			n := f.drawNode(r, nil, fmt.Sprintf("n%d%c", round, 'a'+i))
+			n := f.drawNode(r, nil, "", fmt.Sprintf("n%d%c", round, 'a'+i))
 			f.nodes, ids = append(f.nodes, n), append(ids, n.id)
 			if r.IntN(2) == 0 {
 				f.edges = append(f.edges, edgeSpec{from: n.id, to: []string{"rescue"}, onError: true})
@@ -109,13 +126,13 @@ func drawFlow(r *rand.Rand) flowSpec {
 	if r.IntN(3) == 0 {
 		f.edges = append(f.edges, edgeSpec{from: before[0], to: []string{"start"}, when: firstRound})
 	}
-	f.nodes = append(f.nodes, nodeSpec{id: "rescue", path: []string{"rescue"}})
+	f.nodes = append(f.nodes, nodeSpec{id: "rescue", path: []stage{{name: "rescue"}}})
 	return f
 }
 
 // drawNode draws a node that stands within containers.
-func (f flowSpec) drawNode(r *rand.Rand, within []string, id string) nodeSpec {
-	n := nodeSpec{id: id, path: append(slices.Clone(within), id)}
+func (f flowSpec) drawNode(r *rand.Rand, within []stage, lap, id string) nodeSpec {
+	n := nodeSpec{id: id, path: append(slices.Clone(within), stage{name: id, lap: lap}), excused: len(within) > 0 && r.IntN(4) == 0}
 	deep := len(within) // a map counts twice
 	if deep < 3 && r.IntN(7) == 0 {
 		return f.drawBox(r, n)
@@ -149,18 +166,22 @@ func (f flowSpec) drawNode(r *rand.Rand, within []string, id string) nodeSpec {
 
 func (f flowSpec) drawBox(r *rand.Rand, n nodeSpec) nodeSpec {
 	n.box = subflowBox + box(r.IntN(3))
-	within, branches := n.path, 1
+	within, branches, lap := n.path, 1, ""
 	switch n.box {
+	case subflowBox:
+		if n.laps = r.IntN(3) == 0; n.laps {
+			lap = n.lapKey()
+		}
 	case mapBox:
 		n.items, n.limit = r.IntN(4), r.IntN(3)
-		within = append(slices.Clone(within), n.itemKey())
+		within = append(slices.Clone(within), stage{item: n.itemKey()})
 	case parallelBox:
 		branches = 2 + r.IntN(2)
 	}
 	for b := range branches {
 		var chain []nodeSpec
 		for i := range 1 + r.IntN(2) {
-			chain = append(chain, f.drawNode(r, within, fmt.Sprintf("%c%d", 'p'+b, i)))
+			chain = append(chain, f.drawNode(r, within, lap, fmt.Sprintf("%c%d", 'p'+b, i)))
 		}
 		n.branches = append(n.branches, chain)
 	}
@@ -230,12 +251,22 @@ func (a *actor) node(n nodeSpec) (out engine.Node) {
 // packed up, for gather.
 func (a *actor) inner(n nodeSpec) *engine.Flow {
 	f := engine.NewFlow("in "+n.id).Reduce("log", engine.Append)
+	if n.laps {
+		f.Node(nextLap, engine.NodeFunc(func(_ context.Context, st engine.State) (engine.State, error) { return n.nextLap(st), nil }))
+	}
 	for _, chain := range n.branches {
 		for i, m := range chain {
 			f.Node(m.id, a.node(m))
 			if i > 0 {
 				f.Edge(chain[i-1].id, m.id)
 			}
+			if m.excused && i < len(chain)-1 {
+				f.OnError(m.id, chain[i+1].id)
+			}
+		}
+		if n.laps {
+			f.Edge(nextLap, chain[0].id)
+			f.When(chain[len(chain)-1].id, engine.Condition{Text: "once more", Test: n.onceMore}, nextLap)
 		}
 		if n.box == mapBox {
 			f.Node(packed, engine.NodeFunc(func(_ context.Context, st engine.State) (engine.State, error) {
@@ -247,7 +278,22 @@ func (a *actor) inner(n nodeSpec) *engine.Flow {
 	return f
 }
 
-const packed = "packed"
+const (
+	packed  = "packed"
+	nextLap = "lap"
+)
+
+// nextLap counts to two and begins again.
+func (n nodeSpec) nextLap(st engine.State) engine.State {
+	if again, _ := n.onceMore(st); again {
+		return engine.State{n.lapKey(): 2}
+	}
+	return engine.State{n.lapKey(): 1}
+}
+
+func (n nodeSpec) onceMore(st engine.State) (bool, error) {
+	return fmt.Sprint(st[n.lapKey()]) == "1", nil
+}
 
 func (n nodeSpec) itemStates(engine.State) ([]engine.State, error) {
 	var items []engine.State

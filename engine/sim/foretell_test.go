@@ -218,7 +218,7 @@ func (rd round) boxed(n nodeSpec, st engine.State) outcome {
 	var ends []outcome
 	for _, chain := range n.branches {
 		for _, in := range states {
-			ends = append(ends, rd.chained(chain, in))
+			ends = append(ends, rd.chained(n, chain, in))
 		}
 	}
 	for _, bad := range []func(outcome) bool{func(o outcome) bool { return o.failure != "" }, func(o outcome) bool { return o.waits }} {
@@ -255,29 +255,44 @@ func (rd round) boxed(n nodeSpec, st engine.State) outcome {
 	return outcome{update: update}
 }
 
-// chained is what nodes come to that run one after the other: the whole state in
-// the end.
-func (rd round) chained(chain []nodeSpec, st engine.State) outcome {
+// chained is what the nodes of a box's branch come to that run one after the
+// other: the whole state in the end.
+func (rd round) chained(in nodeSpec, chain []nodeSpec, st engine.State) outcome {
 	st = exact(st)
-	for _, n := range chain {
-		o := rd.outcome(n, st)
-		if o.failure != "" {
-			o.failure = n.id + ": " + o.failure
+	for lap := 0; lap < 2; lap++ {
+		if in.laps {
+			st = merge(st, []engine.State{in.nextLap(st)})
+		} else {
+			lap++
 		}
-		if o.failure != "" || o.waits {
-			return o
+		for i, n := range chain {
+			o := rd.outcome(n, st).excused(n, i == len(chain)-1)
+			if o.failure != "" {
+				o.failure = n.id + ": " + o.failure
+			}
+			if o.failure != "" || o.waits {
+				return o
+			}
+			st = merge(st, []engine.State{o.update})
 		}
-		st = merge(st, []engine.State{o.update})
 	}
 	return outcome{update: st}
+}
+
+// excused takes an error that has an edge.
+func (o outcome) excused(n nodeSpec, last bool) outcome {
+	if o.failure == "" || !n.excused || last {
+		return o
+	}
+	return outcome{update: engine.State{"error": map[string]any{"node": n.id, "message": o.failure}}}
 }
 
 // written are the keys that nodes write that run one after the other.
 func (rd round) written(chain []nodeSpec, st engine.State) map[string]bool {
 	keys := map[string]bool{}
 	st = exact(st)
-	for _, n := range chain {
-		o := rd.outcome(n, st)
+	for i, n := range chain {
+		o := rd.outcome(n, st).excused(n, i == len(chain)-1)
 		for k := range o.update {
 			keys[k] = true
 		}

@@ -200,6 +200,11 @@ var faults = []planted{
 		"without a started record|acted 2 times|which is done|ended as|which cannot be|has the result",
 	},
 	{
+		"a later visit in a container has the names of the first", "engine/nodestate.go",
+		"	if visits > 0 {", "	if visits < 0 {",
+		"without a started record|ended as|which cannot be|has the result",
+	},
+	{
 		"a container goes on beside a wait in it", "engine/subflow.go",
 		"return errors.Is(err, errPaused) }) {", "return err != nil && errors.Is(err, errClosed) }) {",
 		"ended as|which cannot be|without a stored approval",
