@@ -34,6 +34,9 @@ type nodeSpec struct {
 	items    int          // of a map
 	limit    int          // of a map
 	laps     bool         // a subflow that runs its branch twice
+
+	loop      *loopSpec // of both nodes of a tool loop
+	runsTools string    // the node of the model whose tools this one runs
 }
 
 // stage is a part of the name of a node in a container.
@@ -107,8 +110,14 @@ func drawFlow(r *rand.Rand) flowSpec {
 	before := []string{"start"}
 	for round := range 1 + r.IntN(4) {
 		var ids []string
-		for i := range 1 + r.IntN(3)*r.IntN(3)/2 {
-			n := f.drawNode(r, nil, "", fmt.Sprintf("n%d%c", round, 'a'+i))
+		beside := r.IntN(3) * r.IntN(3) / 2
+		for i := range 1 + beside {
+			id := fmt.Sprintf("n%d%c", round, 'a'+i)
+			n := f.drawNode(r, nil, "", id)
+			if beside == 0 && r.IntN(5) == 0 { // what is beside a loop goes on without it, and would enter it again
+				f.nodes, ids = append(f.nodes, drawLoop(r, id)...), append(ids, id)
+				continue
+			}
 			f.nodes, ids = append(f.nodes, n), append(ids, n.id)
 			if r.IntN(2) == 0 {
 				f.edges = append(f.edges, edgeSpec{from: n.id, to: []string{"rescue"}, onError: true})
@@ -207,7 +216,12 @@ func (a *actor) flow() *engine.Flow {
 		f.HoldOnError()
 	}
 	for _, n := range a.sim.flow.nodes {
-		f.Node(n.id, a.node(n))
+		switch {
+		case n.loop == nil:
+			f.Node(n.id, a.node(n))
+		case n.runsTools == "":
+			f.ToolLoop(n.id, a.toolLoop(n)) // both nodes
+		}
 	}
 	for _, e := range a.sim.flow.edges {
 		switch {

@@ -105,6 +105,9 @@ func (f flowSpec) rescued(id string) bool {
 }
 
 func (f flowSpec) after(id string, failed bool, state engine.State) []string {
+	if out := f.loopNext(id, state); out != nil {
+		return out
+	}
 	var out []string
 	for _, e := range f.edges {
 		if e.from != id || e.onError != failed {
@@ -137,8 +140,13 @@ type outcome struct {
 }
 
 func (rd round) outcome(n nodeSpec, st engine.State) outcome {
-	if n.box != noBox {
+	switch {
+	case n.box != noBox:
 		return rd.boxed(n, st)
+	case n.runsTools != "":
+		return rd.toolsOutcome(n, st)
+	case n.loop != nil:
+		return n.modelOutcome(st)
 	}
 	calls := 0
 	for attempt := 1; ; attempt++ {
@@ -309,11 +317,11 @@ func grown(st, update engine.State) engine.State {
 	return update
 }
 
-// merge overrides in the nodes' order, but appends to the log.
+// merge overrides in the nodes' order, but appends to the log and to conversations.
 func merge(state engine.State, updates []engine.State) engine.State {
 	for _, u := range updates {
 		for k, v := range exact(u) {
-			if k == "log" {
+			if k == "log" || strings.HasPrefix(k, chats) {
 				if l, ok := v.([]any); ok {
 					v = slices.Concat(list(state[k]), l)
 				} else {

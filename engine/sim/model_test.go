@@ -36,7 +36,7 @@ type run struct {
 	newest    map[callID]record // of each call
 	ended     map[callAt]bool   // an outcome of it is in the log
 	effects   map[callAt]int
-	acts      map[string]int      // effects by arguments that only one call has
+	acts      map[string]int      // effects by superstep and arguments that only one call of it has
 	permitted map[callID]int      // how often a call may run again
 	mayRepeat map[string]int      // the same, by its arguments
 	decided   map[callAt]decision // by question
@@ -251,7 +251,7 @@ func (s *sim) claims(r *run, x *session, w stores.Save, again map[callID]bool) {
 		if x.rerun && x.meant[at.id] && at.base == w.Checkpoint.Base && c.open() && !c.idempotent {
 			x.open[at.id] = true
 			r.permitted[at]++
-			r.mayRepeat[c.digest]++
+			r.mayRepeat[fmt.Sprint(at.base, " ", c.digest)]++
 			s.saw("claim permits calls in doubt to run again", true)
 		}
 	}
@@ -339,6 +339,7 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 		s.saw("outcome of a worker that was cut off", c.Status == stores.CallDone && c.Segment < r.last().Segment)
 	}
 	s.saw("call failed", b.Failed)
+	s.saw("call of a tool loop", strings.HasSuffix(c.Node, toolsOf("")))
 	s.saw("call in a container", strings.Contains(c.Node, "/"))
 	s.saw("call did not start", b.NotRun && x.claimed)
 	s.saw("call "+string(c.Status), true)

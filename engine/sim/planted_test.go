@@ -200,6 +200,11 @@ var faults = []planted{
 		"without a started record|acted 2 times|which is done|ended as|which cannot be|has the result",
 	},
 	{
+		"the rest of a reply runs after a no", "engine/loop_nodes.go",
+		"if denied != nil {\n\t\t\ttext =", "if denied != nil && s == nil {\n\t\t\ttext =",
+		"ended as|which cannot be",
+	},
+	{
 		"a later visit in a container has the names of the first", "engine/nodestate.go",
 		"	if visits > 0 {", "	if visits < 0 {",
 		"without a started record|ended as|which cannot be|has the result",

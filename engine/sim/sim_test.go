@@ -294,7 +294,7 @@ func (s *sim) judge(run string) {
 var happenings = []string{
 	"run ends done", "run ends failed", "a person's no ends a run", "decision approve", "decision deny", "decision answer",
 	"claim", "claim over a live lease", "claim permits calls in doubt to run again", "call replayed", "call unreplayed",
-	"call tried again after a hold", "attempt failed", "call in a container",
+	"call tried again after a hold", "attempt failed", "call in a container", "call of a tool loop",
 	"call done", "call failed", "call pending", "call unrecordable", "call resolved", "call did not start",
 	"outcome of a worker that was cut off", "start refused to a worker that was cut off", "save lost a race",
 	"operator says it ran", "operator says it did not run", "operator lost a race", "operator acts on an old look", "run deleted", "person asked while the call waits",

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -58,7 +59,12 @@ func (a *actor) tools() *tool.Registry {
 
 // act is one call of a tool: a wait, its effect, a wait.
 func (a *actor) act(ctx context.Context, name string, in tool.Input) (any, error) {
-	place, _ := ctx.Value(nodePlace{}).(string)
+	place, ok := ctx.Value(nodePlace{}).(string)
+	if !ok { // a tool loop called it
+		var args struct{ Node string }
+		_ = json.Unmarshal(in.Args, &args) // no node fits what cannot be read
+		place = args.Node
+	}
 	id := a.sim.startedAt(a, in.Run, place)
 	switch a.pass(ctx, calling, "call "+in.Run+" "+id) {
 	case goes:
@@ -137,8 +143,9 @@ func (s *sim) acts(a *actor, name, id string, in tool.Input, fails bool) {
 		s.violate("call %s of %s acted %d times, permitted again were %d", at, name, n, r.permitted[at.call()])
 	}
 	if !isIdempotent[name] && strings.Contains(string(in.Args), `"node"`) {
-		r.acts[b.digest]++
-		if n := r.acts[b.digest]; n > 1+r.mayRepeat[b.digest] {
+		what := fmt.Sprint(b.base, " ", b.digest)
+		r.acts[what]++
+		if n := r.acts[what]; n > 1+r.mayRepeat[what] {
 			s.violate("%s acted %d times with the arguments of one call, now as call %s", name, n, at)
 		}
 	}
