@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/flowtui/flowtui/engine"
@@ -64,4 +65,20 @@ func (s *sim) checkApproved(r *run, at callAt) {
 	case d.Type != engine.DecideApprove:
 		s.violate("call %s acted, and %s had decided: %s", at, d.By, d.Type)
 	}
+}
+
+// triesAgain takes the calls that run again after a hold: how they failed counts
+// no more, and who approved one of them is asked anew.
+func (s *sim) triesAgain(r *run, again map[callID]bool) {
+	s.saw("call tried again after a hold", len(again) > 0)
+	for at := range again {
+		superstep := r.bodies[at.base].Supersteps
+		delete(r.outcomes, callID{superstep, at.id})
+		r.deciders = slices.DeleteFunc(r.deciders, func(d decision) bool {
+			return d.superstep == superstep && d.ID == at.id && d.Type == engine.DecideApprove
+		})
+	}
+	maps.DeleteFunc(r.decided, func(at callAt, d decision) bool {
+		return again[at.call()] && d.Type == engine.DecideApprove
+	})
 }

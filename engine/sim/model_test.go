@@ -243,8 +243,7 @@ func (s *sim) claims(r *run, x *session, w stores.Save, again map[callID]bool) {
 	}
 	x.claimed, x.finished = true, r.finished()
 	maps.DeleteFunc(x.finished, func(at callAt, _ bool) bool { return again[at.call()] })
-	maps.DeleteFunc(r.decided, func(at callAt, d decision) bool { return again[at.call()] && d.Type == engine.DecideApprove })
-	s.saw("call tried again after a hold", len(again) > 0)
+	s.triesAgain(r, again)
 	s.saw("claim", true)
 	s.saw("claim over a live lease", x.takeover)
 	for at, c := range r.newest {
