@@ -213,4 +213,31 @@ func TestUncheckedAnswerToChoices(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 	verified(t, s, "a")
+	if _, err := r.Execute(ctx, f, execution("b")); err != nil {
+		t.Fatal(err)
+	}
+	d.Value = json.RawMessage(`"no"`) // it passes: nothing was overridden
+	if _, err := r.Record(ctx, key("b"), d); err != nil {
+		t.Fatal(err)
+	}
+	for run, want := range map[string]bool{"a": true, "b": false} {
+		if got := strings.Contains(decisionIn(t, s, run), `"unchecked":true`); got != want {
+			t.Errorf("run %s: the log says unchecked: %t, want %t", run, got, want)
+		}
+	}
+}
+
+// decisionIn is what the log says of the run's newest decision.
+func decisionIn(t *testing.T, s full, run string) (payload string) {
+	t.Helper()
+	events, err := s.Events(ctx, key(run), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if e.Type == engine.EventDecision {
+			payload = string(e.Payload)
+		}
+	}
+	return payload
 }

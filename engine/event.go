@@ -30,6 +30,8 @@ type operatorEvent struct {
 	By     string `json:"by"`
 	Note   string `json:"note,omitempty"`
 	Plan   string `json:"plan,omitempty"` // version of the plan that was seen
+	// Unchecked says that the question would not have let the answer pass.
+	Unchecked bool `json:"unchecked,omitempty"`
 	// A resolution's event and its call record name each other, so that neither
 	// can be taken out alone.
 	Segment int64 `json:"segment,omitempty"`

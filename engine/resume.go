@@ -91,6 +91,7 @@ func (r *Runner) decide(ctx context.Context, k stores.Key, ds []Decide, g *graph
 	if err != nil {
 		return nil, none, err
 	}
+	flow := g
 	if g == nil {
 		g = &graph{Flow: &Flow{name: l.last.Flow, kind: l.last.Kind}, digest: l.last.Digest}
 	}
@@ -110,7 +111,9 @@ func (r *Runner) decide(ctx context.Context, k stores.Key, ds []Decide, g *graph
 		s.decisions = append(s.decisions, Decision{
 			Type: d.Type, ID: w.ID, Key: w.Key, Tool: w.Tool, Asked: l.last.Step, Base: l.last.Base, Digest: w.Digest, Value: d.Value, By: d.By, Note: d.Note, Time: r.clock.now(),
 		})
-		q.events = append(q.events, newEvent{EventDecision, operatorEvent{Action: d.Type, Target: w.ID, By: d.By, Note: d.Note, Plan: d.Version}})
+		q.events = append(q.events, newEvent{EventDecision, operatorEvent{
+			Action: d.Type, Target: w.ID, By: d.By, Note: d.Note, Plan: d.Version, Unchecked: flow.overridden(k, w, d),
+		}})
 		rest = slices.DeleteFunc(rest, func(o Waiting) bool { return o.ID == w.ID })
 	}
 	if len(rest) > 0 && g.byID == nil {
@@ -239,6 +242,13 @@ func (g *graph) answerable(k stores.Key, w Waiting, d Decide) error {
 			Hint: "answer with one of them, or with --unchecked; nothing was saved"}
 	}
 	return nil
+}
+
+// overridden reports whether an answer was sent although it would not pass.
+func (g *graph) overridden(k stores.Key, w Waiting, d Decide) bool {
+	strict := d
+	strict.Strict, strict.Unchecked = true, false
+	return d.Type == DecideAnswer && d.Unchecked && g.answerable(k, w, strict) != nil
 }
 
 // refuses judges an answer as the flow will, by the question where the flow is
