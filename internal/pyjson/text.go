@@ -100,8 +100,11 @@ func writeRune(b *strings.Builder, r rune) {
 
 // Quote writes a text as json.dumps(text, ensure_ascii=False) does. Bytes that
 // are no UTF-8, those of a lone surrogate included, are written as they are.
-func Quote(s string) []byte {
-	b := []byte{'"'}
+func Quote(s string) []byte { return AppendQuote(nil, s) }
+
+// AppendQuote is [Quote] at the end of b.
+func AppendQuote(b []byte, s string) []byte {
+	b = append(b, '"')
 	for i := range len(s) {
 		switch c := s[i]; c {
 		case '"', '\\':

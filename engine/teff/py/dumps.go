@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/flowtui/flowtui/internal/pyjson"
 )
 
 // Dumps is json.dumps(v, ensure_ascii=False) in UTF-8: the separators are
@@ -59,7 +61,7 @@ func appendJSON(b []byte, v Value, depth int) ([]byte, error) {
 	case float64:
 		return append(b, jsonFloat(v)...), nil
 	case string:
-		return appendJSONString(b, v), nil
+		return pyjson.AppendQuote(b, v), nil
 	case *List, *Dict:
 		if depth >= maxDepth {
 			return nil, Errorf("RecursionError", "maximum recursion depth exceeded while encoding a JSON object")
@@ -95,7 +97,7 @@ func appendJSONDict(b []byte, d *Dict, depth int) ([]byte, error) {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = append(appendJSONString(b, k), ": "...)
+		b = append(pyjson.AppendQuote(b, k), ": "...)
 		if b, err = appendJSON(b, d.values[i], depth); err != nil {
 			return nil, err
 		}
@@ -123,34 +125,4 @@ func intText(n *big.Int) (string, error) {
 			"use sys.set_int_max_str_digits() to increase the limit", maxDigits)
 	}
 	return text, nil
-}
-
-const hexDigits = "0123456789abcdef"
-
-func appendJSONString(b []byte, s string) []byte {
-	b = append(b, '"')
-	for i := range len(s) {
-		switch c := s[i]; c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, `\n`...)
-		case '\r':
-			b = append(b, `\r`...)
-		case '\t':
-			b = append(b, `\t`...)
-		case '\f':
-			b = append(b, `\f`...)
-		case '\b':
-			b = append(b, `\b`...)
-		default:
-			if c < 0x20 {
-				b = append(b, `\u00`...)
-				b = append(b, hexDigits[s[i]>>4], hexDigits[s[i]&15])
-				continue
-			}
-			b = append(b, c)
-		}
-	}
-	return append(b, '"')
 }
