@@ -19,7 +19,8 @@
 //   - What is shown changes only when the store has said so.
 //   - What can be seen is read again at a heartbeat and when a lease on it runs
 //     out; only what was read within a heartbeat is called live.
-//   - What has to be read counts as read line by line, when a line stood on the
+//   - What a person decides on has to be read first, in every sheet and whatever
+//     is decided. It counts as read line by line, when a line stood on the
 //     screen for a glance: in front, and in a window that shows it.
 //   - Enter confirms only what stood still for a moment, and only when no other
 //     key came with it.

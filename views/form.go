@@ -29,9 +29,10 @@ type form interface {
 	content(width int) []string // scrolls
 	inputs(width int) []string  // stays on the screen
 	request() viewer.Request
-	// refusal is why it cannot be confirmed; read says that the end of content
-	// was on the screen.
-	refusal(read bool) string
+	refusal() string // why it cannot be confirmed
+	// decides reports that confirming decides something: then all of content
+	// has to have been on the screen.
+	decides() bool
 	overrides() bool // confirm although the plan is blocked
 	// enter is what enter means now; handle does it when it is "handled".
 	enter() reaction
@@ -166,7 +167,7 @@ func (p *picker) subject() string {
 	return p.kind + " " + p.about
 }
 
-func (p *picker) refusal(bool) string {
+func (p *picker) refusal() string {
 	switch {
 	case len(p.open) == 0:
 		return "nothing is open here any more"
@@ -220,6 +221,7 @@ func (p *picker) key(msg tea.KeyMsg) {
 }
 
 func (p *picker) overrides() bool        { return false }
+func (p *picker) decides() bool          { return p.picked }
 func (p *picker) refused(viewer.Problem) {}
 func (p *picker) choices() bool          { return !p.picked }
 func (p *picker) masked() bool           { return p.picked && p.entry().Masked > 0 }

@@ -2,6 +2,7 @@ package views
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -76,7 +77,13 @@ func (f *answerForm) content(width int) []string {
 	if !f.picked {
 		return nil
 	}
-	return f.details(width, f.what(), "")
+	lines := f.details(width, f.what(), "")
+	for i, o := range f.offered() {
+		if widget.Width(widget.Plain(o))+2 > width { // below it is cut
+			lines = append(lines, sentence(f.shared, fmt.Sprint("choice ", i+1), o, width)...)
+		}
+	}
+	return lines
 }
 
 func (f *answerForm) inputs(width int) []string {
@@ -184,8 +191,8 @@ func (f *answerForm) back() {
 	f.picker.back()
 }
 
-func (f *answerForm) refusal(read bool) string {
-	if why := f.picker.refusal(read); why != "" {
+func (f *answerForm) refusal() string {
+	if why := f.picker.refusal(); why != "" {
 		return why
 	}
 	if !f.hasAnswer() {

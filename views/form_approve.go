@@ -13,9 +13,6 @@ import (
 // the first only turns the sheet, because the same key scrolls elsewhere.
 type approveForm struct{ picker }
 
-// unread is why something cannot be approved before all of it was on the screen.
-const unread = "read to the end first"
-
 func (f *approveForm) title(viewer.Row) string {
 	switch {
 	case f.denying:
@@ -58,16 +55,6 @@ func (f *approveForm) request() viewer.Request {
 		r.Action = viewer.Deny
 	}
 	return r
-}
-
-func (f *approveForm) refusal(read bool) string {
-	if why := f.picker.refusal(read); why != "" {
-		return why
-	}
-	if !read && !f.denying {
-		return unread
-	}
-	return ""
 }
 
 func (f *approveForm) key(msg tea.KeyMsg) {

@@ -28,7 +28,6 @@ type way struct {
 	verb            string
 	enter           reaction
 	rerun, takeover bool
-	read            bool   // all of the text has to be read before
 	calls           string // those that may happen twice, by id
 	twice           string // what is asked before it is done, "" for what is safe
 }
@@ -40,7 +39,7 @@ func (f *recoverForm) fill(p viewer.Plan) {
 	f.plan, f.picked, f.ways, f.sure = p, true, nil, false
 	leave := way{text: "leave it, recover nothing", verb: "leave it", enter: leaves}
 	again := p.Repeats()
-	rerun := way{verb: "recover, run again", read: true, calls: callIDs(slices.Concat(p.InDoubt, again)),
+	rerun := way{verb: "recover, run again", calls: callIDs(slices.Concat(p.InDoubt, again)),
 		twice: "it may happen twice: run it again? enter runs it, esc goes back"}
 	switch {
 	case f.alive():
@@ -64,7 +63,7 @@ func (f *recoverForm) takeover(again []viewer.Call) way {
 	w := way{text: "take it over: " + holder + " is cut off", verb: "take over", takeover: true, calls: callIDs(again),
 		twice: "cut off " + holder + ", which is alive? enter takes over, esc goes back"}
 	if len(again) > 0 {
-		w.read, w.text = true, w.text+", what failed runs again"
+		w.text += ", what failed runs again"
 		w.twice = "cut off " + holder + ", which is alive, and run again what failed and may happen twice? enter takes over, esc goes back"
 	}
 	return w
@@ -105,15 +104,16 @@ func (f *recoverForm) masked() bool {
 
 func (f *recoverForm) overrides() bool { return f.way().takeover || f.way().enter != confirms }
 
-func (f *recoverForm) refusal(read bool) string {
-	switch {
-	case f.plan.Action == "none":
+func (f *recoverForm) refusal() string {
+	if f.plan.Action == "none" {
 		return "there is nothing to recover"
-	case f.way().read && !read: // it is approved anew
-		return unread
 	}
 	return ""
 }
+
+// decides reports that a way was chosen that is not safe, or that a stored
+// decision is used: both are answered for by whoever recovers.
+func (f *recoverForm) decides() bool { return f.way().twice != "" || f.plan.Decision != nil }
 
 func (f *recoverForm) enter() reaction {
 	if w := f.way(); w.twice != "" && !f.sure {

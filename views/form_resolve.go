@@ -121,8 +121,8 @@ func (f *resolveForm) request() viewer.Request {
 	return r
 }
 
-func (f *resolveForm) refusal(read bool) string {
-	if why := f.picker.refusal(read); why != "" {
+func (f *resolveForm) refusal() string {
+	if why := f.picker.refusal(); why != "" {
 		return why
 	}
 	switch {

@@ -98,8 +98,13 @@ func TestScenario19DenyTakesTwoKeysAndANote(t *testing.T) {
 	x.keys("ctrl+d")
 	x.sees("deny it? enter denies, esc goes back")
 	x.golden("deny_80x24")
+	x.keys(pause, "enter", pause, "enter") // unread
+	same(t, len(x.backend.Acted), 0)
 	x.keys("esc")
 	x.seesNot("deny it?")
+	for range 60 {
+		x.keys("pgdown")
+	}
 	x.keys("ctrl+d", "tab", "n", "o", "ctrl+d", "enter", pause, "enter")
 	same(t, x.backend.Acted, []viewer.Request{{Ref: viewstest.Ref("order-9"), Action: viewer.Deny, Target: "pay.1", Version: "order-9@2", Note: "no"}})
 }

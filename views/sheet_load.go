@@ -195,12 +195,18 @@ func (s *sheet) refuses(read bool) string {
 	case s.plan.Blocked != nil && !s.form.overrides() && !offer.StoreOnly && !s.form.request().RerunInDoubt:
 		return *s.plan.Blocked
 	}
-	why := s.form.refusal(read)
-	if why == unread && s.pane.Height() == 0 {
+	switch why := s.form.refusal(); {
+	case why != "" || read || !s.form.decides():
+		return why
+	case s.pane.Height() == 0:
 		return "the window is too low to show it"
 	}
-	return why
+	return unread
 }
+
+// unread is why nothing can be decided before all of what is decided on was on
+// the screen.
+const unread = "read to the end first"
 
 func (s *sheet) advanced(msg progressMsg) tea.Cmd {
 	if msg.ticket != s.action {

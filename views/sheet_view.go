@@ -118,16 +118,7 @@ func (s *sheet) nameLines() []string {
 
 // below is everything between the text and the command line.
 func (s *sheet) below() []string {
-	var lines []string
-	switch n := s.pane.Below(); {
-	case n > 0:
-		more := s.styles.More + " " + plural(n, "more line")
-		lines = append(lines, s.styles.Tone(theme.Attention).Render(more))
-	case s.form.refusal(false) == unread && s.pane.Unseen() > 0:
-		lines = append(lines, s.styles.Tone(theme.Attention).Render(plural(s.pane.Unseen(), "line")+" above were not on the screen yet"))
-	default:
-		lines = append(lines, "")
-	}
+	lines := []string{s.position()}
 	if s.stage == asking || s.stage == loading {
 		lines = append(lines, s.form.inputs(s.inner())...)
 		lines = append(lines, s.nameLines()...)
@@ -135,6 +126,25 @@ func (s *sheet) below() []string {
 	lines = append(lines, s.status()...)
 	lines = append(lines, s.notYet()...)
 	return append(lines, keyLine(s.styles, s.Help(), s.inner()))
+}
+
+// position says how much of the text is out of sight, and where in it the screen is.
+func (s *sheet) position() string {
+	hidden := ""
+	switch n := s.pane.Below(); {
+	case n > 0:
+		hidden = s.styles.More + " " + plural(n, "more line")
+		if !s.Typing() {
+			hidden += ", " + s.keys.Sheet.PageDown.Help().Key + " reads on"
+		}
+	case s.stage == asking && s.form.decides() && s.pane.Unseen() > 0:
+		hidden = plural(s.pane.Unseen(), "line") + " above were not on the screen yet"
+	}
+	at := ""
+	if from, to := s.pane.Window(); to-from < s.pane.Len() {
+		at = fmt.Sprintf("%d-%d of %d", from+1, to, s.pane.Len())
+	}
+	return widget.Ends(s.styles.Tone(theme.Attention).Render(hidden), s.styles.Muted.Render(at), s.inner(), s.styles.Ellipsis)
 }
 
 // status tells what happens, what went wrong and what changed.

@@ -128,10 +128,15 @@ func (p *TextPane) Height() int { return p.height }
 // Len is the number of lines.
 func (p *TextPane) Len() int { return len(p.lines) }
 
+// Window is which lines are on the screen: those from from on, before to.
+func (p *TextPane) Window() (from, to int) {
+	return p.offset, min(len(p.lines), p.offset+p.height)
+}
+
 // View is the part of the text that is on the screen.
 func (p *TextPane) View() []string {
-	end := min(len(p.lines), p.offset+p.height)
-	return p.lines[min(p.offset, end):end]
+	from, to := p.Window()
+	return p.lines[min(from, to):to]
 }
 
 func (p *TextPane) clamp() {

@@ -1,0 +1,115 @@
+package views_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/viewstest"
+)
+
+// planOf changes the plan of a run, and none of another test.
+func planOf(run string, change func(*viewer.Plan)) func(*viewstest.Backend) {
+	return func(b *viewstest.Backend) {
+		p := b.Plans[viewstest.Ref(run)]
+		p.Review = append([]viewer.ReviewEntry(nil), p.Review...)
+		p.InDoubt = append([]viewer.Call(nil), p.InDoubt...)
+		p.Rerun = append([]viewer.Call(nil), p.Rerun...)
+		change(&p)
+		b.Plans[viewstest.Ref(run)] = p
+	}
+}
+
+const hiddenTail = "TOTAL-1000000"
+
+// Nothing is decided before all of what is decided on was on the screen: neither
+// what a call was made with, nor a prompt, nor what a recovery does. What is safe
+// needs no reading.
+func TestNothingIsDecidedUnread(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("the quick brown fox ", 120) + hiddenTail
+	lines := func(p *viewer.Plan) {
+		of(60)(&p.Review[0])
+		p.Review[0].Lines = append(p.Review[0].Lines, viewer.Line{Depth: 1, Key: "sum", Text: hiddenTail})
+	}
+	call := func(c *viewer.Call) { c.Args, _ = json.Marshal(text) }
+	for name, c := range map[string]struct {
+		run    string
+		change func(*viewer.Plan)
+		open   []string // the sheet, up to the key that decides
+		want   viewer.Request
+	}{
+		"approve":     {"order-9", lines, []string{"j", "a", pause}, viewer.Request{Action: viewer.Approve, Target: "pay.1"}},
+		"deny":        {"order-9", lines, []string{"j", "a", pause, "ctrl+d"}, viewer.Request{Action: viewer.Deny, Target: "pay.1"}},
+		"it ran":      {"order-7", lines, []string{"e", pause, "enter", "1", "enter"}, viewer.Request{Action: viewer.Resolve, Target: "send.1", Value: json.RawMessage("1")}},
+		"did not run": {"order-7", lines, []string{"e", pause, "j"}, viewer.Request{Action: viewer.Resolve, Target: "send.1", NotRun: true}},
+		"why in doubt": {"order-7", func(p *viewer.Plan) { p.Review[0].Why = text }, []string{"e", pause, "j"},
+			viewer.Request{Action: viewer.Resolve, Target: "send.1", NotRun: true}},
+		"answer": {"trip-2", func(p *viewer.Plan) { p.Review[0].Prompt = text }, []string{"j", "j", "i", pause, "j"},
+			viewer.Request{Action: viewer.Answer, Target: "ask.1", Value: json.RawMessage(`"no"`)}},
+		"a choice that is cut": {"trip-2", func(p *viewer.Plan) { p.Review[0].Choices = []string{"yes", "no " + text} }, []string{"j", "j", "i", pause, "j"},
+			viewer.Request{Action: viewer.Answer, Target: "ask.1", Value: json.RawMessage(`"no ` + text + `"`)}},
+		"run again": {"order-7", func(p *viewer.Plan) { call(&p.InDoubt[0]) }, []string{"R", pause, "j", "enter"},
+			viewer.Request{Action: viewer.Recover, RerunInDoubt: true}},
+		"take over": {"sync-2", func(p *viewer.Plan) {
+			p.Lease = &viewer.Lease{Holder: "worker-2", Expires: viewstest.Now.Add(1e12)}
+			call(&p.Rerun[0])
+		}, []string{"j", "j", "j", "j", "j", "R", pause, "j", "enter"}, viewer.Request{Action: viewer.Recover, Takeover: true}},
+		"recover with a decision": {"sync-2", func(p *viewer.Plan) {
+			p.Decision = &viewer.Decision{Type: "approve", ID: "pay.1", By: "ana"}
+			call(&p.Rerun[0])
+		}, []string{"j", "j", "j", "j", "j", "R", pause}, viewer.Request{Action: viewer.Recover}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := start(t, 80, 24, planOf(c.run, c.change))
+			x.keys(c.open...)
+			x.keys(pause)
+			x.seesNot(hiddenTail)
+			x.sees("not yet, read to the end first", "pgdn reads on", fmt.Sprintf("1-%d of ", x.shownLines()))
+			x.keys("enter")
+			same(t, len(x.backend.Acted), 0)
+			x.sees("read to the end first")
+			for range 20 {
+				x.keys("pgdown")
+			}
+			x.keys(pause)
+			x.seesNot("not yet", "reads on")
+			x.keys("enter")
+			same(t, len(x.backend.Acted), 1)
+			c.want.Ref, c.want.Version = viewstest.Ref(c.run), c.run+"@2"
+			same(t, x.backend.Acted[0], c.want)
+		})
+	}
+}
+
+// shownLines is how many lines of the text of a sheet are on the screen: those
+// between its head and the line that says where the text stands.
+func (x *harness) shownLines() int {
+	x.Helper()
+	const head = 3 // the border, the run, the store
+	for i, l := range strings.Split(x.view(), "\n") {
+		if strings.Contains(l, "reads on") {
+			return i - head
+		}
+	}
+	x.Fatalf("nothing is out of sight:\n%s", x.view())
+	return 0
+}
+
+// A recovery in which nothing is decided needs no reading.
+func TestPlainRecoveryIsNotHeldUp(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24, planOf("sync-2", func(p *viewer.Plan) {
+		for i := range 60 {
+			p.Replay = append(p.Replay, viewer.Call{ID: fmt.Sprintf("n.%d", i), Tool: "put", Status: "done"})
+		}
+	}))
+	x.keys("j", "j", "j", "j", "j", "R", pause)
+	x.sees("reads on")
+	x.seesNot("not yet")
+	x.keys("enter")
+	same(t, len(x.backend.Acted), 1)
+}
