@@ -22,6 +22,8 @@
 //   - What a person decides on has to be read first, in every sheet and whatever
 //     is decided. It counts as read line by line, when a line stood on the
 //     screen for a glance: in front, and in a window that shows it.
+//   - A sheet goes on to what is open beside what was decided, as if it was
+//     opened anew.
 //   - Enter confirms only what stood still for a moment, and only when no other
 //     key came with it.
 //   - Styles come from package theme; what is drawn is exact to the cell.

@@ -37,7 +37,9 @@ type form interface {
 	// enter is what enter means now; handle does it when it is "handled".
 	enter() reaction
 	handle()
-	deeper() bool // esc goes one level back, not out
+	chosen() opening // what is decided on, the zero value for none of several
+	alone()          // esc does not go back to the others
+	deeper() bool    // esc goes one level back, not out
 	back()
 	refused(viewer.Problem) // what was confirmed
 	key(tea.KeyMsg)
@@ -89,6 +91,7 @@ type picker struct {
 	open   []viewer.ReviewEntry
 	at     int
 	picked bool
+	single bool   // it is not chosen among others
 	about  string // what given is for, see identity
 	stands string // who decided last, and how the run stands
 }
@@ -201,7 +204,16 @@ func (p *picker) chooses(verb string) string {
 	return verb
 }
 
-func (p *picker) deeper() bool { return p.picked && len(p.open) > 1 }
+func (p *picker) deeper() bool { return p.picked && !p.single && len(p.open) > 1 }
+
+func (p *picker) alone() { p.single = true }
+
+func (p *picker) chosen() opening {
+	if !p.picked || len(p.open) == 0 {
+		return opening{}
+	}
+	return openingOf(p.entry())
+}
 
 func (p *picker) back() { p.picked = false }
 

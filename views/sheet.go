@@ -41,7 +41,9 @@ type sheet struct {
 	reveal bool
 
 	load, peek slot
-	action     ticket // of the action under way
+	action     ticket  // of the action under way
+	decision   opening // that it decides
+	chain      chain
 
 	stale    string          // what changed since the plan was read
 	gone     bool            // the run is not there any more
@@ -106,7 +108,7 @@ func (s *sheet) Update(msg tea.Msg) tea.Cmd {
 	case progressMsg:
 		return s.advanced(msg)
 	case outcomeMsg:
-		s.finished(msg)
+		return s.finished(msg)
 	}
 	return nil
 }

@@ -44,6 +44,10 @@ func (s *sheet) beat() tea.Cmd {
 func (s *sheet) planRead(msg reply[viewer.Plan]) tea.Cmd {
 	switch {
 	case s.load.take(msg.ticket):
+		if s.chain.reading {
+			s.openNext(msg)
+			break
+		}
 		s.show(msg)
 	case s.peek.take(msg.ticket):
 		s.compare(msg)
@@ -148,7 +152,7 @@ func (s *sheet) confirm() tea.Cmd {
 	}
 	s.problem, s.progress, s.outcome = nil, nil, viewer.Outcome{}
 	s.stage = running
-	s.action = s.load.ask(s.env)
+	s.action, s.decision = s.load.ask(s.env), s.form.chosen()
 	do, stages := act(s.env, s.action, s.row.Run, s.request())
 	return tea.Batch(do, stages)
 }
@@ -219,10 +223,11 @@ func (s *sheet) advanced(msg progressMsg) tea.Cmd {
 
 // finished tells what became of the action. When it failed, all that was typed
 // is still there.
-func (s *sheet) finished(msg outcomeMsg) {
+func (s *sheet) finished(msg outcomeMsg) tea.Cmd {
 	if msg.ticket != s.action {
-		return
+		return nil
 	}
+	defer s.arrange()
 	s.guard()
 	s.outcome, s.problem = msg.Outcome, msg.Problem
 	s.stage = ended
@@ -234,6 +239,7 @@ func (s *sheet) finished(msg outcomeMsg) {
 		if conflicts(msg.Problem) {
 			s.stale = "see above"
 		}
+		return nil
 	}
-	s.arrange()
+	return s.goOn()
 }

@@ -54,7 +54,7 @@ func (s *sheet) arrange() {
 		}
 	}
 	for range 2 { // what was read takes a line less
-		fixed := 2 + 2 + len(s.below()) + 1 // borders, head, below, command
+		fixed := 2 + len(s.head()) + len(s.below()) + 1 // borders, head, below, command
 		s.pane.SetHeight(min(s.pane.Len(), max(0, s.height-fixed)))
 		s.watch()
 	}
@@ -68,14 +68,26 @@ func (s *sheet) arrange() {
 
 // View implements Screen.
 func (s *sheet) View() string {
-	lines := []string{s.headLine(), s.storeLine()}
+	lines := s.head()
 	lines = append(lines, s.pane.View()...)
 	lines = append(lines, s.below()...)
 	lines = append(lines, s.command())
 	if len(lines) > max(0, s.height-2) { // a very low window: the end matters more
 		lines = append(lines[:1:1], lines[len(lines)-max(0, s.height-3):]...)
 	}
-	return strings.Join(widget.Box(s.styles, s.form.title(s.row), lines, s.boxWidth()), "\n")
+	return strings.Join(widget.Box(s.styles, s.title(), lines, s.boxWidth()), "\n")
+}
+
+// head is everything above the text.
+func (s *sheet) head() []string {
+	lines := []string{s.headLine(), s.storeLine()}
+	if s.chain.before == "" || s.stage == ended {
+		return lines
+	}
+	for _, l := range widget.Wrap(s.styles.Check+" the one before: "+s.chain.before, s.inner()) {
+		lines = append(lines, s.styles.Tone(theme.OK).Render(l))
+	}
+	return lines
 }
 
 // headLine names the run for which the sheet was opened, whatever the list
@@ -170,6 +182,9 @@ func (s *sheet) status() []string {
 		say(outcomeTone(s.outcome), s.outcome.Outcome)
 		for _, w := range s.outcome.Waiting {
 			say(theme.Attention, "now it waits for: "+waitingText(w)+prefixed("  ", w.ID))
+		}
+		if s.chain.reading {
+			say(theme.Muted, "reading what else is open"+s.styles.Ellipsis)
 		}
 	}
 	switch {

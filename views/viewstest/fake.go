@@ -41,8 +41,9 @@ type Backend struct {
 	ActErr   error
 	Outcome  viewer.Outcome
 	Stages   []viewer.Progress
-	Hold     chan struct{} // when not nil, Act waits for it
-	NoLine   bool          // no command line does the same as an action
+	Hold     chan struct{}                  // when not nil, Act waits for it
+	Then     func(*Backend, viewer.Request) // what an action that is not refused changes, under the lock
+	NoLine   bool                           // no command line does the same as an action
 
 	Acted    []viewer.Request
 	Verified []viewer.Ref
@@ -291,6 +292,9 @@ func (b *Backend) Act(ctx context.Context, r viewer.Request, progress func(viewe
 	}
 	if r.Version != "" && r.Version != b.Rows[i].Version {
 		return viewer.Outcome{}, viewer.Problem{Code: "conflict", Message: "changed since you looked"}
+	}
+	if b.Then != nil {
+		b.Then(b, r)
 	}
 	return b.Outcome, nil
 }
