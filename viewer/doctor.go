@@ -264,10 +264,11 @@ func (s *Service) abilities(a *attachment, keys []KeyUse) []Ability {
 		flows = "no flow files were given, with --flows"
 	}
 	if a.format.Unsigned {
+		_, noWorkflows := s.workflows()
 		return []Ability{
 			{"look at runs", ""}, {"look at earlier steps", without(history, "it keeps the newest step only")}, {"verify", key},
 			{"see who works on a run", "it keeps no leases"}, {"read the log of a run", "it keeps no log"},
-			{"answer, bring runs on", first(sure.write, s.noWorkflow())},
+			{"answer, bring runs on", first(sure.write, s.noWorkflow(noWorkflows))},
 		}
 	}
 	return []Ability{

@@ -259,7 +259,7 @@ func (s *Service) planForeign(ctx context.Context, a *attachment, k stores.Key) 
 			return Plan{}, err
 		}
 		v.Claims = "nothing is claimed: this format has no leases, and two processes that run it both execute it"
-		v.Then = "runs " + f.at[0] + " again, which may happen twice: this format has no log of calls; then goes on as " + s.workflowName() + " says"
+		v.Then = "runs " + f.at[0] + " again, which may happen twice: this format has no log of calls; then goes on as " + s.workflowOf(f).called() + " says"
 	}
 	v.Blocked, v.Hint = s.blockedForeign(f, runs)
 	return v, nil
@@ -276,13 +276,11 @@ func (s *Service) blockedForeign(f facts, runs bool) (*string, string) {
 	}
 	why, hint := "", ""
 	if why, _ = f.foreignRefusal(action); why == "" {
-		w := s.workflow()
+		w := s.workflowOf(f)
 		var p Problem
-		switch other := w.misfit(f); {
+		switch {
 		case w.err != nil:
 			p = explain(w.err)
-		case other != "":
-			p = Problem{Message: other, Hint: misfitHint}
 		case w.unsupported != nil && !runs:
 			p = explain(w.unsupported)
 			p.Hint = "let teff itself run it on"
@@ -305,8 +303,8 @@ func (s *Service) reviewForeign(ctx context.Context, a *attachment, k stores.Key
 	if f.foreign.Nested != "" {
 		e.IfYes = fmt.Sprintf("%s runs again and hands the answer down to the nested run %s", nameOr(e.Node, "the node that asks"), f.foreign.Nested)
 	}
-	w := s.workflow()
-	if w.err != nil || w.misfit(f) != "" || f.foreign.Parent != "" {
+	w := s.workflowOf(f)
+	if w.err != nil || f.foreign.Parent != "" {
 		return []ReviewEntry{e}, false, nil
 	}
 	runner := &teff.Runner{Workflow: w.Workflow, Store: rowsOf(a, k.Owner), Now: s.o.Clock}
@@ -319,7 +317,7 @@ func (s *Service) reviewForeign(ctx context.Context, a *attachment, k stores.Key
 		return []ReviewEntry{e}, false, nil
 	}
 	runs = slices.ContainsFunc(choices, func(c teff.Choice) bool { return c.Preview.Outcome != nil })
-	e.IfYes = foretold(choices) + "; as " + s.workflowName() + " says"
+	e.IfYes = foretold(choices) + "; as " + w.called() + " says"
 	return []ReviewEntry{e}, runs, nil
 }
 

@@ -12,82 +12,6 @@ import (
 	"github.com/flowtui/flowtui/stores"
 )
 
-// workflowHint says how the workflow of a run of teff's is given: its rows do
-// not name it.
-const workflowHint = "give the workflow file of the run with --flow FILE"
-
-// workflow is the one that runs of teff's go on with, read once.
-type workflow struct {
-	*teff.Workflow
-	err         error
-	unsupported error // why it cannot be run here
-}
-
-func (s *Service) workflow() workflow {
-	s.teffOnce.Do(func() {
-		w := &s.teff
-		if s.o.Workflow == nil {
-			w.err = Problem{Code: codeRefused, Message: teff.ErrNoWorkflow.Error(), Hint: workflowHint}
-			return
-		}
-		w.Workflow, w.err = s.o.Workflow()
-		switch _, unsupported := errors.AsType[*teff.UnsupportedError](w.err); {
-		case unsupported && w.Workflow != nil: // an answer can be stored all the same
-			w.unsupported, w.err = w.err, nil
-		case w.err == nil:
-			w.unsupported = teff.Check(w.Workflow)
-		}
-	})
-	return s.teff
-}
-
-// misfit is why the workflow cannot be that of the run, as far as a row tells,
-// "" for no reason. A workflow of another run that has a node of the same name,
-// which asks for the same, passes.
-func (w workflow) misfit(f facts) string {
-	node, does := "", "goes on"
-	switch {
-	case w.err != nil || f.foreign.Parent != "": // of a nested run it is the parent's
-		return ""
-	case f.paused():
-		node, does = f.foreign.Node, "waits"
-	case f.running() && len(f.at) > 0:
-		node = f.at[0]
-	}
-	n := w.Graph.Node(node)
-	if n != nil && n.Type == "interrupt" && f.paused() && f.foreign.Nested == "" && f.foreign.Key != "" {
-		if key, ok := n.Config.GetOr("key", nil).(string); ok && key != f.foreign.Key {
-			return fmt.Sprintf("the workflow %s is not that of the run: its node %s asks for %q, the run waits for %q", w.Name, node, key, f.foreign.Key)
-		}
-	}
-	if node == "" || n != nil {
-		return ""
-	}
-	return fmt.Sprintf("the workflow %s is not that of the run: it has no node %s, where the run %s", w.Name, node, does)
-}
-
-const misfitHint = "give the file that the run was started with, with --flow FILE"
-
-// workflowName is how plans call the workflow that runs go on with.
-func (s *Service) workflowName() string {
-	if w := s.workflow(); w.err == nil && w.Name != "" {
-		return "the workflow " + w.Name
-	}
-	return "its workflow"
-}
-
-// noWorkflow is why nothing can be done with runs of teff's, "" for no reason.
-func (s *Service) noWorkflow() string {
-	w := s.workflow()
-	switch {
-	case w.err == nil:
-		return ""
-	case s.o.Workflow == nil && !s.o.NoCommand:
-		return "start flowtui with --flow FILE, the workflow of the run: " + teff.ErrNoWorkflow.Error()
-	}
-	return explain(w.err).Message
-}
-
 // actForeign acts on a run of teff's. Only its row is written, and what running
 // on writes.
 func (s *Service) actForeign(ctx context.Context, a *attachment, g glimpse, r Request, t *teller) (Outcome, error) {
@@ -101,12 +25,12 @@ func (s *Service) actForeign(ctx context.Context, a *attachment, g glimpse, r Re
 	if why, code := f.foreignRefusal(r.Action); why != "" {
 		return refuse(code, "", "%s", why)
 	}
-	w := s.workflow()
+	w := s.workflowOf(f)
+	if p, told := errors.AsType[Problem](w.err); told {
+		return refuse(p.Code, p.Hint, "%s", p.Message)
+	}
 	if w.err != nil {
 		return Outcome{}, w.err
-	}
-	if why := w.misfit(f); why != "" {
-		return refuse(codeRefused, misfitHint, "%s", why)
 	}
 	rows := rowsOf(a, k.Owner)
 	runner := &teff.Runner{Workflow: w.Workflow, Store: rows, MaxIterations: r.MaxIterations, Now: s.o.Clock}
@@ -214,7 +138,7 @@ func (s *Service) accepts(ctx context.Context, k stores.Key, runner *teff.Runner
 // takes refuses a message to a run that waits, as an answer to it would be
 // refused, and one to a run of another workflow. The row is that of the run, nil
 // for none.
-func (s *Service) takes(ctx context.Context, a *attachment, k stores.Key, runner *teff.Runner, row *teff.Row, r TurnRequest) error {
+func (s *Service) takes(ctx context.Context, a *attachment, k stores.Key, w workflow, runner *teff.Runner, row *teff.Row, r TurnRequest) error {
 	if row == nil {
 		return nil
 	}
@@ -222,7 +146,7 @@ func (s *Service) takes(ctx context.Context, a *attachment, k stores.Key, runner
 	if err != nil {
 		return err
 	}
-	if why := s.workflow().misfit(s.facts(g)); why != "" {
+	if why := w.misfit(s.facts(g)); why != "" {
 		return Problem{Code: codeRefused, Run: k.Run, Message: why, Hint: misfitHint}
 	}
 	if row.Status != teff.Paused {
@@ -234,8 +158,8 @@ func (s *Service) takes(ctx context.Context, a *attachment, k stores.Key, runner
 
 // recovers reports whether a run can be run on here, as far as its workflow goes.
 func (s *Service) recovers(ctx context.Context, a *attachment, k stores.Key, f facts) (bool, error) {
-	w := s.workflow()
-	if w.unsupported == nil || w.misfit(f) != "" {
+	w := s.workflowOf(f)
+	if w.err != nil || w.unsupported == nil {
 		return true, nil
 	}
 	runner := &teff.Runner{Workflow: w.Workflow, Store: rowsOf(a, k.Owner), Now: s.o.Clock}
@@ -258,8 +182,9 @@ func (s *Service) Foretell(ctx context.Context, r Request) (string, error) {
 	if g.foreign == nil || r.Action != Answer {
 		return "", nil
 	}
-	f, w := s.facts(g), s.workflow()
-	if why, _ := f.foreignRefusal(Answer); why != "" || w.err != nil || w.misfit(f) != "" {
+	f := s.facts(g)
+	w := s.workflowOf(f)
+	if why, _ := f.foreignRefusal(Answer); why != "" || w.err != nil {
 		return "", nil // which Act says
 	}
 	answer, err := answerForeign(f, r)

@@ -51,8 +51,9 @@ func wanted(choices []teff.Choice) string {
 // sayWanted adds to what a run of teff's waits for which answers pass, as far as
 // the workflow at hand tells.
 func (s *Service) sayWanted(ctx context.Context, a *attachment, g glimpse, waiting []Waiting) {
-	f, w := s.facts(g), s.workflow()
-	if len(waiting) != 1 || !f.paused() || f.foreign.Parent != "" || w.err != nil || w.misfit(f) != "" {
+	f := s.facts(g)
+	w := s.workflowOf(f)
+	if len(waiting) != 1 || !f.paused() || f.foreign.Parent != "" || w.err != nil {
 		return
 	}
 	k := g.head.Key

@@ -16,7 +16,7 @@ import (
 // Startable is the name of the workflow that runs of teff's are started with,
 // or why it cannot be run here.
 func (s *Service) Startable() (string, error) {
-	w := s.workflow()
+	w := s.theWorkflow()
 	if err := cmp.Or(w.err, w.unsupported); err != nil {
 		return "", foreignProblem(stores.Key{}, err)
 	}
@@ -36,7 +36,7 @@ func (s *Service) startForeign(ctx context.Context, a *attachment, k stores.Key,
 	if k.Run == "" {
 		k.Run = strings.ToLower(rand.Text())
 	}
-	w := s.workflow()
+	w := s.theWorkflow()
 	rows := rowsOf(a, k.Owner)
 	if err := vacant(ctx, rows, k.Run, w.Graph); err != nil {
 		return Outcome{}, err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/seal"
-	"github.com/flowtui/flowtui/engine/teff"
 	"github.com/flowtui/flowtui/engine/tool"
 	"github.com/flowtui/flowtui/stores"
 )
@@ -32,9 +31,10 @@ type Options struct {
 	Formats Registry
 	Keys    *seal.Keyring // nil: nothing can be verified or acted on
 	Flows   FlowSource    // nil: no run can go on
-	// Workflow reads the workflow that runs of teff's go on with, which their
-	// store does not name. nil: none was given, and such runs are only read.
-	Workflow    func() (*teff.Workflow, error)
+	// Workflows reads the workflows that runs of teff's go on with, once. No row
+	// names its own: a run goes on with the only one that has the node where it
+	// stands. nil: none was given, and such runs are only read.
+	Workflows   func() ([]Workflow, error)
 	Owner       string // whose runs are listed; "" is the default owner, "*" all
 	AnyOwner    bool   // the screens may show the runs of other owners too; they may where Owner is "*"
 	Identity    stores.Identity

@@ -121,12 +121,12 @@ func (s *Service) facts(g glimpse) facts {
 	} else {
 		f.lapsed = g.lease
 	}
-	f.noWorkflow = g.foreign != nil && s.workflow().err != nil && !s.o.NoCommand
-	if w := s.workflow(); g.foreign != nil && w.err == nil {
-		if w.unsupported != nil {
+	if g.foreign != nil {
+		w := s.workflowOf(f)
+		f.noWorkflow = w.err != nil && !s.o.NoCommand
+		if f.refusals.flow = s.noWorkflow(w.err); w.err == nil && w.unsupported != nil {
 			f.unsupported = w.unsupported.Error()
 		}
-		f.refusals.flow = w.misfit(f)
 	}
 	for i, w := range g.body.Waiting {
 		if i == 0 || w.Since.Before(f.since) {
@@ -224,8 +224,7 @@ func (s *Service) refusals(a *attachment, h stores.Head) refusals {
 		r.principal = fmt.Sprintf("it runs with principal %q, not %q", h.Principal, want)
 	}
 	if h.Kind == teff.Kind {
-		r.flow = s.noWorkflow()
-		return r
+		return r // which workflow, its facts tell
 	}
 	_, _, err := s.flow(h)
 	if err != nil {

@@ -20,7 +20,8 @@ type Service struct {
 	seen     map[Ref]sighting
 
 	teffOnce sync.Once
-	teff     workflow
+	teff     []workflow
+	teffErr  error
 }
 
 func newService(o Options) *Service {

@@ -106,7 +106,7 @@ const maxTurn = 80
 
 // turnForeign is a turn of a conversation of teff's, in its format.
 func (s *Service) turnForeign(ctx context.Context, a *attachment, k stores.Key, r TurnRequest) (Reply, error) {
-	w := s.workflow()
+	w := s.theWorkflow()
 	if w.err != nil {
 		return Reply{}, w.err
 	}
@@ -119,7 +119,7 @@ func (s *Service) turnForeign(ctx context.Context, a *attachment, k stores.Key, 
 		return Reply{}, err
 	}
 	c := teff.Conversation{Runner: teff.Runner{Workflow: w.Workflow, Store: rows, MaxIterations: maxTurn, Now: s.o.Clock}}
-	if err := s.takes(ctx, a, k, &c.Runner, row, r); err != nil {
+	if err := s.takes(ctx, a, k, w, &c.Runner, row, r); err != nil {
 		return Reply{}, err
 	}
 	res, err := c.Turn(ctx, k.Run, r.Message)

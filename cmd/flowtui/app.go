@@ -31,7 +31,7 @@ type app struct {
 // globals are the flags that every command has.
 type globals struct {
 	flows     []string
-	flow      string
+	flow      []string
 	keys      keySource
 	owner     string
 	user      string
@@ -62,7 +62,7 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	g := &a.global
 	f.StringArrayVar(&g.flows, "flows", nil, "folder `DIR` of flow files, found by their names (repeatable)")
-	f.StringVar(&g.flow, "flow", "", "flow `NAME|FILE` of the run, where the store does not name it")
+	f.StringArrayVar(&g.flow, "flow", nil, "flow `NAME|FILE` of the run, where the store does not name it (repeatable)")
 	f.StringVar(&g.keys.file, "key-file", "", "read the checkpoint key from `FILE` (or FLOWTUI_KEY_FILE)")
 	f.StringVar(&g.keys.env, "key-env", "", "read the checkpoint key from the environment variable `NAME`")
 	f.StringVar(&g.keys.cmd, "key-cmd", "", "read the checkpoint key from the output of `CMD`, run without a shell")

@@ -78,7 +78,7 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 		Formats:     formats(locations, create),
 		Keys:        ring,
 		Flows:       flows,
-		Workflow:    a.workflow(settings.Flows),
+		Workflows:   a.workflows(settings.Flows),
 		Owner:       settings.Owner,
 		AnyOwner:    a.ownerless(targets),
 		Identity:    stores.Identity{User: settings.User, Principal: settings.Principal},
@@ -113,12 +113,11 @@ func (g globals) repeated() []string {
 	for _, dir := range g.flows {
 		flags = append(flags, "--flows", dir)
 	}
-	for _, f := range []struct{ name, value string }{
-		{"--flow", g.flow}, {"--config", g.config},
-	} {
-		if f.value != "" {
-			flags = append(flags, f.name, f.value)
-		}
+	for _, flow := range g.flow {
+		flags = append(flags, "--flow", flow)
+	}
+	if g.config != "" {
+		flags = append(flags, "--config", g.config)
 	}
 	return flags
 }

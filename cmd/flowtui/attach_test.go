@@ -68,7 +68,7 @@ func TestFlagsComeBeforeAContextAndTheEnvironmentLast(t *testing.T) {
 func TestFlowOfARunThatTheStoreDoesNotName(t *testing.T) {
 	a, _ := testApp(t)
 	dir := filepath.Join("testdata", "flows")
-	a.global.flow = filepath.Join(dir, "quick.yaml")
+	a.global.flow = []string{filepath.Join(dir, "quick.yaml")}
 	f, err := a.flowSource([]string{dir})
 	if err != nil {
 		t.Fatal(err)
@@ -82,9 +82,23 @@ func TestFlowOfARunThatTheStoreDoesNotName(t *testing.T) {
 	if _, _, err := f.Flow("none"); err == nil {
 		t.Error("a flow that is not there")
 	}
-	a.global.flow = "trip"
-	if f, err := a.flowSource([]string{dir}); err != nil || f.only.Name != "trip" {
+	a.global.flow = []string{"trip"}
+	f, err = a.flowSource([]string{dir})
+	check(t, err)
+	if flow, _, err := f.Flow(""); err != nil || flow.Name() != "trip" {
 		t.Errorf("by name: %v", err)
+	}
+	// Of several, none is for runs whose store does not name their flow.
+	a.global.flow = []string{"trip", filepath.Join(dir, "quick.yaml")}
+	f, err = a.flowSource([]string{dir})
+	check(t, err)
+	for _, name := range []string{"trip", "quick"} {
+		if flow, _, err := f.Flow(name); err != nil || flow.Name() != name {
+			t.Errorf("%q of two: %v", name, err)
+		}
+	}
+	if _, _, err := f.Flow(""); err == nil {
+		t.Error("one of two was taken for a run that names none")
 	}
 	if names := strings.Join(f.Names(), " "); !strings.Contains(names, "tickets") {
 		t.Errorf("names: %s", names)

@@ -66,8 +66,8 @@ func (c chat) talk(ctx context.Context, args []string, use func(context.Context,
 	if err := creatable(targets[0].location); err != nil {
 		return err
 	}
-	if c.global.flow == "" {
-		c.global.flow = args[1] // of a run of teff's, whose workflow is read when the store is known
+	if len(c.global.flow) == 0 {
+		c.global.flow = args[1:2] // of a run of teff's, whose workflow is read when the store is known
 	}
 	s, err := c.attachTargets(ctx, true, targets)
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 
 // flowFiles gives the flows of the flow files that the flags name.
 type flowFiles struct {
-	opts flowfile.Options
-	set  *flowfile.Set
-	only *flowfile.File // of --flow, for runs whose store does not name their flow
-	bad  error          // why there is no only: it may be a workflow of teff's
+	opts  flowfile.Options
+	set   *flowfile.Set
+	named []*flowfile.File // of --flow
+	bad   error            // why one of those is not there: it may be a workflow of teff's
 }
 
 // flowSource reads the flow files. A file that does not load is an error only
@@ -32,8 +32,13 @@ func (a *app) flowSource(dirs []string) (*flowFiles, error) {
 	if f.set, err = f.opts.LoadDir(dirs...); err != nil {
 		return nil, err
 	}
-	if a.global.flow != "" {
-		f.only, f.bad = f.find(a.global.flow)
+	for _, arg := range a.global.flow {
+		file, err := f.find(arg)
+		if err != nil {
+			f.bad = err
+			break
+		}
+		f.named = append(f.named, file)
 	}
 	return f, nil
 }
@@ -74,14 +79,21 @@ func (f *flowFiles) Flow(name string) (*engine.Flow, *tool.Registry, error) {
 	if f.bad != nil {
 		return nil, nil, f.bad
 	}
-	file := f.only
-	if file == nil || name != "" && name != file.Name {
-		var err error
-		if file, err = f.set.Flow(name); err != nil {
-			return nil, nil, unusable(name, err)
-		}
+	file, err := f.ofRun(name)
+	if err != nil {
+		return nil, nil, unusable(name, err)
 	}
 	return file.Flow, file.Tools, nil
+}
+
+// ofRun is the file of the flow that a run names: one that --flow names comes
+// first. The only one is also for runs whose store does not name their flow.
+func (f *flowFiles) ofRun(name string) (*flowfile.File, error) {
+	i := slices.IndexFunc(f.named, func(file *flowfile.File) bool { return file.Name == name || name == "" && len(f.named) == 1 })
+	if i < 0 {
+		return f.set.Flow(name)
+	}
+	return f.named[i], nil
 }
 
 // unusable says what to do about a flow that there is no good file of.
@@ -99,8 +111,10 @@ func unusable(name string, err error) error {
 // Names lists the flows that can be run.
 func (f *flowFiles) Names() []string {
 	names := f.set.Names()
-	if f.only != nil && !slices.Contains(names, f.only.Name) {
-		names = append(names, f.only.Name)
+	for _, file := range f.named {
+		if !slices.Contains(names, file.Name) {
+			names = append(names, file.Name)
+		}
 	}
 	return names
 }

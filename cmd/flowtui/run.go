@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -119,11 +120,11 @@ func (a *app) confirmIn(ctx context.Context, s *session, t target, what, name st
 // workflow, which no row of it names: the commands that are told name it too.
 func (a *app) attachFor(ctx context.Context, targets []target, flow string) (*session, error) {
 	s, err := a.attachTargets(ctx, true, targets)
-	if err != nil || !s.Stores()[0].Foreign || a.global.flow == flow {
+	if err != nil || !s.Stores()[0].Foreign || slices.Equal(a.global.flow, []string{flow}) {
 		return s, err
 	}
 	s.Close()
-	a.global.flow = flow
+	a.global.flow = []string{flow}
 	return a.attachTargets(ctx, true, targets)
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	workflows "github.com/flowtui/flowtui/engine/teff"
 	"github.com/flowtui/flowtui/engine/teff/document"
 	"github.com/flowtui/flowtui/fixtures/teff"
 	"github.com/flowtui/flowtui/stores"
@@ -51,8 +50,9 @@ func attachWorkflow(t *testing.T, location, path string) *viewer.Service {
 	t.Helper()
 	s, err := viewer.Attach(t.Context(), []string{location}, viewer.Options{
 		Formats: formats(map[string]string{location: location}, false), Raw: true,
-		Workflow: func() (*workflows.Workflow, error) {
-			return document.Load(path, func(name string) (string, bool) { return "north", name == "REGION" })
+		Workflows: func() ([]viewer.Workflow, error) {
+			w, err := document.Load(path, func(name string) (string, bool) { return "north", name == "REGION" })
+			return []viewer.Workflow{{File: path, Workflow: w, Err: err}}, nil
 		},
 	})
 	check(t, err)
@@ -101,8 +101,9 @@ func TestAnAnswerThatIsNotSavedIsNotGiven(t *testing.T) {
 			return refusing{s.(*stored.Store)}, nil
 		}
 	}
-	s, err := viewer.Attach(t.Context(), []string{dir}, viewer.Options{Formats: registry, Workflow: func() (*workflows.Workflow, error) {
-		return document.Load("../../fixtures/teff/workflows/discount.graph.yaml", nil)
+	s, err := viewer.Attach(t.Context(), []string{dir}, viewer.Options{Formats: registry, Workflows: func() ([]viewer.Workflow, error) {
+		w, err := document.Load("../../fixtures/teff/workflows/discount.graph.yaml", nil)
+		return []viewer.Workflow{{Workflow: w, Err: err}}, nil
 	}})
 	check(t, err)
 	defer s.Close()
