@@ -208,7 +208,7 @@ func TestReviewOfAToolCall(t *testing.T) {
 	no := stored + "; charge_card does not run, nor what follows it in the reply; the model is told, and goes on"
 	same(t, []string{
 		"one tools.1 yes: " + stored + ", then charge_card runs once, then the rest of the reply, then the model goes on", "one tools.1 no: " + no,
-		"two tools.1 yes: " + stored + ", then charge_card runs once; 1 question more stay open", "two tools.1 no: " + no,
+		"two tools.1 yes: " + stored + ", then charge_card runs once; 1 more stays open", "two tools.1 no: " + no,
 		"two tools.2 yes: " + stored + "; charge_card runs once, when tools.1 is decided too", "two tools.2 no: " + no + ", once tools.1 is decided too",
 	}, got)
 	// And so it is: approving the second one runs nothing yet.

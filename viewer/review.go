@@ -32,8 +32,8 @@ func reviews(p engine.Plan, calls []engine.CallInfo, ahead outlook, reveal bool)
 	for _, c := range p.InDoubt {
 		e := ReviewEntry{Waiting: doubtOf(c, false), Idempotent: c.Idempotent, Bytes: len(c.Args), Digest: c.Digest, Since: c.Started.UTC()}
 		e.draw(reveal)
-		e.IfYes = fmt.Sprintf("the result is recorded; a recovery takes it and does not run %s", c.Tool)
-		e.IfNo = fmt.Sprintf("it is recorded that it did not run; a recovery runs %s once", c.Tool)
+		e.IfYes = "its result is recorded, and a recovery does not run it again"
+		e.IfNo = "that is recorded, and a recovery runs it once"
 		list = append(list, e)
 	}
 	return list
@@ -64,7 +64,7 @@ func idempotent(calls []engine.CallInfo, id string) bool {
 func ifApproved(w engine.Waiting, step int64, ahead outlook, open int) string {
 	text := fmt.Sprintf("the decision is stored with step %d, then %s runs once", step, w.Tool)
 	if open > 1 {
-		return text + fmt.Sprintf("; %s more stay open", plural(open-1, "question"))
+		return text + stayOpen(open-1)
 	}
 	return joined(text, ahead.then())
 }
@@ -78,7 +78,7 @@ func ifAnswered(w engine.Waiting, step int64, ahead outlook, open int) string {
 		text = fmt.Sprintf("the message is stored with step %d and joins the conversation", step)
 	}
 	if open > 1 {
-		return text + fmt.Sprintf("; %s more stay open", plural(open-1, "question"))
+		return text + stayOpen(open-1)
 	}
 	return joined(text, ahead.then())
 }
@@ -138,6 +138,14 @@ func listed(names []string) string {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// stayOpen says how many more a run waits for.
+func stayOpen(n int) string {
+	if n == 1 {
+		return "; 1 more stays open"
+	}
+	return fmt.Sprintf("; %d more stay open", n)
 }
 
 func are(names []string) string {

@@ -29,7 +29,7 @@ func ifApprovedInReply(w engine.Waiting, p engine.Plan) string {
 	}
 	text := fmt.Sprintf("%s, then %s runs once", stored, w.Tool)
 	if open := len(p.Body.Waiting); open > 1 {
-		return text + fmt.Sprintf("; %s more stay open", plural(open-1, "question"))
+		return text + stayOpen(open-1)
 	}
 	return text + ", then the rest of the reply, then the model goes on"
 }

@@ -3,6 +3,8 @@ package viewer
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flowtui/flowtui/engine/teff"
@@ -127,7 +129,12 @@ func listedFiles(list []workflow) string {
 	const most = 4
 	var names []string
 	for _, w := range list[:min(len(list), most)] {
-		names = append(names, w.file)
+		name := filepath.Base(w.file)
+		alike := func(o workflow) bool { return o.file != w.file && filepath.Base(o.file) == name }
+		if slices.ContainsFunc(list, alike) {
+			name = w.file
+		}
+		names = append(names, name)
 	}
 	if more := len(list) - most; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)

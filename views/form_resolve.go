@@ -43,7 +43,7 @@ func (f *resolveForm) content(width int) []string {
 	if !f.picked {
 		return nil
 	}
-	return f.details(width, "it ran", "it did not")
+	return f.details(width, "it ran", "not run")
 }
 
 func (f *resolveForm) inputs(width int) []string {

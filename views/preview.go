@@ -10,14 +10,19 @@ import (
 )
 
 // preview tells of one run what one must know before acting: who and where it
-// is, why it does not move, what can be done, and what it waits for.
-func preview(s *shared, r viewer.Row, width int) []string {
+// is, why it does not move, what can be done, and what it waits for. Sentences
+// that go on below the height are marked.
+func preview(s *shared, r viewer.Row, width, height int) []string {
 	width = max(0, width-1)
 	lines := identityLines(s, r, width)
 	lines = append(lines, labelled(s, "Why", r.Why, width)...)
 	lines = append(lines, labelled(s, "Next", r.Next, width)...)
 	if r.Error != "" && !strings.Contains(r.Why, r.Error) {
 		lines = append(lines, labelled(s, "Error", r.Error, width)...)
+	}
+	if last := height - 1; last >= 0 && len(lines) > height {
+		cut := widget.Cut(lines[last], max(0, width-widget.Width(s.styles.Ellipsis)), "")
+		lines = append(lines[:last], cut+s.styles.Ellipsis)
 	}
 	for _, w := range r.Waiting {
 		lines = append(lines, waitingLine(s, w, width))
@@ -98,17 +103,19 @@ func lease(s *shared, r viewer.Row) string {
 	return "held by " + r.Lease.Holder
 }
 
+// labelIndent is the room for the word before a sentence.
+const labelIndent = 6
+
 // labelled is a word and a wrapped sentence.
 func labelled(s *shared, label, text string, width int) []string {
 	if text == "" {
 		return nil
 	}
-	const indent = 6
-	lines := widget.Wrap(text, max(1, width-indent))
+	lines := widget.Wrap(text, max(1, width-labelIndent))
 	for i, l := range lines {
-		head := widget.Space(indent)
+		head := widget.Space(labelIndent)
 		if i == 0 {
-			head = s.styles.Strong.Render(widget.Fit(label, indent, ""))
+			head = s.styles.Strong.Render(widget.Fit(label, labelIndent, ""))
 		}
 		lines[i] = head + l
 	}

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -119,7 +120,7 @@ func (r *runs) body(l layout) []string {
 	} else if last := r.lastLine(); last != "" && len(table) > 0 {
 		table[len(table)-1] = r.styles.Muted.Render(widget.Fit("  "+last, l.tableW, ""))
 	}
-	side := r.preview(max(l.sideW, r.width*min(1, l.below)))
+	side := r.preview(max(l.sideW, r.width*min(1, l.below)), cmp.Or(l.below, l.rows))
 	if l.sideW == 0 {
 		lines := append(table, r.rule())
 		return append(lines, widget.Fill(side, r.width, l.below, r.styles.Ellipsis)...)
@@ -143,12 +144,12 @@ func (r *runs) lastLine() string {
 	return ""
 }
 
-func (r *runs) preview(width int) []string {
+func (r *runs) preview(width, height int) []string {
 	row, ok := r.table.Selected()
 	if !ok {
 		return nil
 	}
-	return preview(r.shared, row, width)
+	return preview(r.shared, row, width, height)
 }
 
 // missing names the stores that could not be read, and since when.

@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -97,6 +98,9 @@ func (s *sheet) openNext(msg reply[viewer.Plan]) {
 	s.form = newForm(s.env, next.action(), target{next.id, next.digest})
 	s.form.alone()
 	s.opened, s.action, s.chain.before = s.now(), ticket{}, s.outcome.Outcome
+	if id := s.decision.id; !strings.Contains(s.chain.before, id) {
+		s.chain.before = id + ": " + s.chain.before
+	}
 	s.progress, s.outcome = nil, viewer.Outcome{}
 	s.show(msg)
 }

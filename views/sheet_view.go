@@ -84,10 +84,8 @@ func (s *sheet) head() []string {
 	if s.chain.before == "" || s.stage == ended {
 		return lines
 	}
-	for _, l := range widget.Wrap(s.styles.Check+" the one before: "+s.chain.before, s.inner()) {
-		lines = append(lines, s.styles.Tone(theme.OK).Render(l))
-	}
-	return lines
+	before := widget.Cut(widget.Plain(s.styles.Check+" before: "+s.chain.before), s.inner(), s.styles.Ellipsis) // the text below needs the room
+	return append(lines, s.styles.Tone(theme.OK).Render(before))
 }
 
 // headLine names the run for which the sheet was opened, whatever the list

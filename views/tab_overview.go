@@ -112,7 +112,7 @@ func (o *overviewTab) asked(w viewer.Waiting, width, most int) []string {
 		lines = append(lines, widget.Wrap(w.Why, width)...)
 	}
 	args := jsonLines(w.Args, width)
-	if len(args) > most {
+	if len(args) > most+1 { // the line that says so takes one
 		more := plural(len(args)-most, "more line") + ", the sheet of the action shows all"
 		args = append(args[:most:most], o.r.styles.Tone(theme.Attention).Render(widget.Cut(more, width, o.r.styles.Ellipsis)))
 	}
@@ -165,10 +165,10 @@ func (o *overviewTab) notes(d viewer.Detail, width int) []string {
 	return lines
 }
 
-// actions are the keys of what can be done, and greyed what cannot, with the
-// reason.
+// actions are the keys of what can be done, and behind them greyed what cannot,
+// with the reason.
 func (o *overviewTab) actions(width int) []string {
-	var lines []string
+	var lines, not []string
 	for _, k := range actionKeys(o.r.keys.Detail.Actions) {
 		help := k.binding.Help()
 		if off := k.refusal(o.r.row(), o.r.off()); off != "" {
@@ -177,7 +177,7 @@ func (o *overviewTab) actions(width int) []string {
 				if i > 0 {
 					l = "   " + strings.TrimLeft(l, " ")
 				}
-				lines = append(lines, o.r.styles.Muted.Render(l))
+				not = append(not, o.r.styles.Muted.Render(l))
 			}
 			continue
 		}
@@ -185,7 +185,7 @@ func (o *overviewTab) actions(width int) []string {
 	}
 	v := o.r.keys.Detail.Verify.Help()
 	lines = append(lines, o.r.styles.Key.Render(widget.Pad(v.Key, 3))+v.Desc)
-	return lines
+	return append(lines, not...)
 }
 
 // titles name what the key would act on.
