@@ -112,7 +112,6 @@ func TestScenario19LowWindow(t *testing.T) {
 	}
 	x.keys("enter", pause, "enter", "ctrl+d", pause, "enter", pause)
 	same(t, len(x.backend.Acted), 0)
-	x.keys("esc")
 	x.send(tea.WindowSizeMsg{Width: 80, Height: 40})
 	x.seesNot("not yet")
 	x.keys(pause, "enter")

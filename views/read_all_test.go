@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views/viewstest"
@@ -111,5 +112,91 @@ func TestPlainRecoveryIsNotHeldUp(t *testing.T) {
 	x.sees("reads on")
 	x.seesNot("not yet")
 	x.keys("enter")
+	same(t, len(x.backend.Acted), 1)
+}
+
+// In the least window that is drawn, every sheet leaves room to read what it
+// decides on. Where there is none beside what is asked, that comes afterwards, and
+// no key is for it before it was on the screen.
+func TestTheLeastWindowCanDecide(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("the quick brown fox ", 20) + hiddenTail
+	many := make([]string, 12)
+	for i := range many {
+		many[i] = fmt.Sprint("choice ", i)
+	}
+	for name, c := range map[string]struct {
+		run    string
+		change func(*viewer.Plan)
+		open   []string
+		decide []string // once it was read
+		want   viewer.Request
+	}{
+		"approve": {"order-9", func(p *viewer.Plan) { p.Review[0].IfNo = text }, []string{"j", "a"}, nil, viewer.Request{Action: viewer.Approve, Target: "pay.1"}},
+		"deny":    {"order-9", func(p *viewer.Plan) { p.Review[0].IfYes = text }, []string{"j", "a"}, []string{"ctrl+d"}, viewer.Request{Action: viewer.Deny, Target: "pay.1"}},
+		"it ran": {"order-7", func(p *viewer.Plan) { p.Review[0].IfNo = text }, []string{"e"}, []string{pause, "enter", "1", "enter"},
+			viewer.Request{Action: viewer.Resolve, Target: "send.1", Value: json.RawMessage("1")}},
+		"did not run": {"order-7", func(p *viewer.Plan) { p.Review[0].IfNo = text }, []string{"e"}, []string{"j"},
+			viewer.Request{Action: viewer.Resolve, Target: "send.1", NotRun: true}},
+		"choices": {"trip-2", func(p *viewer.Plan) { p.Review[0].Prompt, p.Review[0].Choices = text, many }, []string{"j", "j", "i"}, []string{"j"},
+			viewer.Request{Action: viewer.Answer, Target: "ask.1", Value: json.RawMessage(`"choice 1"`)}},
+		"run again": {"order-7", func(p *viewer.Plan) { p.Then = text }, []string{"R", pause, "j", "enter"}, nil, viewer.Request{Action: viewer.Recover, RerunInDoubt: true}},
+	} {
+		for _, production := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " in production: ", production), func(t *testing.T) {
+				t.Parallel()
+				x := start(t, 60, 16, planOf(c.run, c.change), func(b *viewstest.Backend) { b.Infos[0].Production = production })
+				x.keys(c.open...)
+				x.keys(pause)
+				x.sees("reads on")
+				x.readToTheEnd()
+				x.sees(hiddenTail)
+				x.wait(time.Second)
+				x.keys(c.decide...)
+				x.keys(pause, "enter")
+				if production {
+					x.sees("enter done")
+					for _, r := range c.run {
+						x.keys(string(r))
+					}
+					x.keys("enter", pause, "enter")
+				}
+				c.want.Ref, c.want.Version = viewstest.Ref(c.run), c.run+"@2"
+				same(t, x.backend.Acted, []viewer.Request{c.want})
+				x.exact(60, 16)
+			})
+		}
+	}
+}
+
+func (x *harness) readToTheEnd() {
+	x.Helper()
+	for range 40 {
+		if !strings.Contains(x.view(), "reads on") {
+			return
+		}
+		x.keys("pgdown")
+	}
+	x.Fatalf("it never ends:\n%s", x.view())
+}
+
+// What comes on the screen once all was read is not confirmed by a key from
+// before.
+func TestWhatIsAskedAfterReadingIsLookedAt(t *testing.T) {
+	t.Parallel()
+	x := start(t, 60, 16, planOf("trip-2", func(p *viewer.Plan) {
+		p.Review[0].Prompt = strings.Repeat("the quick brown fox ", 20) + hiddenTail
+		p.Review[0].Choices = []string{"yes", "no", "3", "4", "5", "6", "7", "8"}
+	}))
+	x.keys("j", "j", "i", pause)
+	x.seesNot("▸ yes")
+	x.sees("what is asked comes when all of it was read")
+	x.readToTheEnd()
+	x.seesNot("▸ yes")
+	x.keys(pause, "enter")
+	x.sees("▸ yes")
+	x.keys("enter", "j", "enter")
+	same(t, len(x.backend.Acted), 0)
+	x.keys(pause, "enter")
 	same(t, len(x.backend.Acted), 1)
 }

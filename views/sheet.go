@@ -65,6 +65,7 @@ type sheet struct {
 	drawn           string // what the pane was drawn from
 	plans           int    // how many were shown
 	revealed        bool   // the plan on the screen shows secrets
+	cramped         bool   // there is no room for what is asked beside what has to be read
 	hidden          bool   // something is in front, or the window is too small
 	width, height   int
 }

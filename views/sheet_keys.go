@@ -60,7 +60,9 @@ func (s *sheet) decide(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, k.Confirm):
 		return s.enter()
 	}
-	s.form.key(msg)
+	if !s.cramped { // else it would be for what is not on the screen
+		s.form.key(msg)
+	}
 	return nil
 }
 
@@ -72,6 +74,9 @@ func (s *sheet) guard() { s.calm = s.now().Add(grace) }
 func (s *sheet) enter() tea.Cmd {
 	if s.early {
 		return notice("look, then press enter again", theme.Attention)
+	}
+	if s.cramped {
+		return notice(s.refusal(), theme.Attention)
 	}
 	switch s.form.enter() {
 	case handled:
@@ -197,12 +202,12 @@ func (s *sheet) scroll(msg tea.KeyMsg) bool {
 	return true
 }
 
-func (s *sheet) choosing() bool { return s.stage == asking && s.form.choices() }
+func (s *sheet) choosing() bool { return s.stage == asking && s.form.choices() && !s.cramped }
 
 // confirmHint is what enter does now, or why it does nothing.
 func (s *sheet) confirmHint() keymap.Hint {
 	h := keymap.Hint{Binding: keymap.Titled(s.keys.Sheet.Confirm, s.form.verb())}
-	if s.form.enter() != confirms {
+	if s.form.enter() != confirms && !s.cramped {
 		return h
 	}
 	if h.Off = s.refuses(s.pane.Unseen() == 0 && s.pane.Len() > 0); h.Off == "" && s.unnamed() {
@@ -233,7 +238,10 @@ func (s *sheet) Help() []keymap.Hint {
 		return []keymap.Hint{{Binding: keymap.Titled(k.Confirm, "close")}, help}
 	}
 	hints := []keymap.Hint{s.confirmHint()}
-	hints = append(append(hints, s.form.hints()...), leave)
+	if !s.cramped {
+		hints = append(hints, s.form.hints()...)
+	}
+	hints = append(hints, leave)
 	if s.form.masked() || s.reveal {
 		title := "show secrets"
 		if s.reveal {

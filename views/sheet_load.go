@@ -31,6 +31,9 @@ func (s *sheet) look() tea.Cmd {
 
 // beat looks again when the plan got old: a worker that dies writes nothing.
 func (s *sheet) beat() tea.Cmd {
+	if s.cramped { // all of it may have been read meanwhile
+		s.arrange()
+	}
 	asked := s.load.asked
 	if s.peek.asked.After(asked) {
 		asked = s.peek.asked
@@ -200,7 +203,7 @@ func (s *sheet) refuses(read bool) string {
 		return *s.plan.Blocked
 	}
 	switch why := s.form.refusal(); {
-	case why != "" || read || !s.form.decides():
+	case why != "" || read && !s.cramped || !s.form.decides():
 		return why
 	case s.pane.Height() == 0:
 		return "the window is too low to show it"

@@ -53,6 +53,10 @@ func (s *sheet) arrange() {
 			s.pane.SetLines(s.form.content(s.inner()))
 		}
 	}
+	if cramped := s.cramps(); cramped != s.cramped { // what comes on the screen then was not there before
+		s.cramped = cramped
+		s.guard()
+	}
 	for range 2 { // what was read takes a line less
 		fixed := 2 + len(s.head()) + len(s.below()) + 1 // borders, head, below, command
 		s.pane.SetHeight(min(s.pane.Len(), max(0, s.height-fixed)))
@@ -129,13 +133,33 @@ func (s *sheet) nameLines() []string {
 // below is everything between the text and the command line.
 func (s *sheet) below() []string {
 	lines := []string{s.position()}
-	if s.stage == asking || s.stage == loading {
-		lines = append(lines, s.form.inputs(s.inner())...)
-		lines = append(lines, s.nameLines()...)
+	switch {
+	case s.cramped:
+		lines = append(lines, s.styles.Muted.Render(widget.Cut("what is asked comes when all of it was read", s.inner(), s.styles.Ellipsis)))
+	case s.stage == asking || s.stage == loading:
+		lines = append(lines, s.inputs()...)
 	}
 	lines = append(lines, s.status()...)
 	lines = append(lines, s.notYet()...)
 	return append(lines, keyLine(s.styles, s.Help(), s.inner()))
+}
+
+// inputs are what is asked.
+func (s *sheet) inputs() []string {
+	return append(s.form.inputs(s.inner()), s.nameLines()...)
+}
+
+// leastText is how many lines of what has to be read are shown at least: in a low
+// window that comes first, and then what is asked.
+const leastText = 3
+
+// cramps reports that what is asked leaves less room than that.
+func (s *sheet) cramps() bool {
+	if s.stage != asking || !s.form.decides() || s.pane.Read() || s.Typing() {
+		return false
+	}
+	fixed := 2 + len(s.head()) + 1 + len(s.inputs()) + len(s.status()) + 3 // borders, position; not yet, keys, command
+	return s.height-fixed < min(leastText, s.pane.Len())
 }
 
 // position says how much of the text is out of sight, and where in it the screen is.
@@ -151,7 +175,7 @@ func (s *sheet) position() string {
 		hidden = plural(s.pane.Unseen(), "line") + " above were not on the screen yet"
 	}
 	at := ""
-	if from, to := s.pane.Window(); to-from < s.pane.Len() {
+	if from, to := s.pane.Window(); from < to && to-from < s.pane.Len() {
 		at = fmt.Sprintf("%d-%d of %d", from+1, to, s.pane.Len())
 	}
 	return widget.Ends(s.styles.Tone(theme.Attention).Render(hidden), s.styles.Muted.Render(at), s.inner(), s.styles.Ellipsis)
