@@ -211,6 +211,43 @@ func TestBuilderErrors(t *testing.T) {
 // Patience is for one question: the answers of an earlier turn do not count, so
 // the first one of a later turn does not pass for what it is not. A counter that
 // is transient counts anew too.
+// A message that is an answer is checked as a decision is, before it is stored.
+func TestAMessageThatWouldNotPass(t *testing.T) {
+	f := engine.NewFlow("talk").
+		Ask("code", engine.Interrupt{Key: "code"}, engine.Strategy{Regex: "^[A-Z]{2}-[0-9]{4}$"}).
+		Step("colour", engine.Interrupt{Key: "colour", Choices: []string{"red", "blue"}}).
+		Conversation(engine.Conversation{})
+	store := newStore()
+	r := runner(t, store, nil)
+	say := func(message string, strict, unchecked bool) (engine.TurnResult, error) {
+		t.Helper()
+		before, _ := store.Latest(ctx, key("c")) // none before the first
+		res, err := r.Turn(ctx, f, engine.Turn{Key: key("c"), Message: message, Strict: strict, Unchecked: unchecked})
+		if after, _ := mustLatest(t, store, "c"); err != nil && after.Step != before.Step {
+			t.Errorf("%q was refused and is stored with step %d", message, after.Step)
+		}
+		return res, err
+	}
+	if res, err := say("hello", true, false); err != nil || res.Key != "code" { // starts it: no answer
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if _, err := say("nonsense", true, false); !errors.Is(err, engine.ErrUnwanted) || !strings.Contains(err.Error(), "a text that matches ^[A-Z]{2}-[0-9]{4}$") {
+		t.Errorf("%v", err)
+	}
+	if res, err := say("nonsense", false, false); err != nil || res.Key != "colour" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if _, err := say("green", true, false); !errors.Is(err, engine.ErrUnwanted) || !strings.Contains(err.Error(), "red, blue") {
+		t.Errorf("%v", err)
+	}
+	if res, err := say("green", false, true); err != nil || res.Waiting || res.State["colour"] != "green" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if res, err := say("nonsense", true, false); err != nil || res.Key != "code" { // the next turn's message is no answer either
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
 func TestRoundsOfEachTurn(t *testing.T) {
 	for _, transient := range [][]string{nil, {"code_rounds"}, {"code_decision"}, {"code_decision", "code_rounds"}} {
 		f := engine.NewFlow("talk").

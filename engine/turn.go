@@ -25,6 +25,8 @@ type Turn struct {
 	// New is for a message whose writer saw no session: it is refused when there
 	// is one by now, as nobody saw what that asks.
 	New bool
+	// Strict and Unchecked are those of [Decide], of a message that answers an interrupt.
+	Strict, Unchecked bool
 }
 
 // TurnResult is what a turn came to.
@@ -120,7 +122,9 @@ func (r *Runner) turn(ctx context.Context, f *Flow, t Turn) (Result, error) {
 	if err != nil {
 		return res, &Error{Class: ErrInvalid, Key: t.Key, Reason: "the message cannot be kept", Err: err}
 	}
-	return r.Resume(ctx, f, t.Key, Decide{Type: DecideAnswer, ID: question, Value: value, By: answerer(t.By, t.Identity, t.Key), Identity: t.Identity})
+	return r.Resume(ctx, f, t.Key, Decide{
+		Type: DecideAnswer, ID: question, Value: value, By: answerer(t.By, t.Identity, t.Key), Identity: t.Identity, Strict: t.Strict, Unchecked: t.Unchecked,
+	})
 }
 
 // answers is the id of the question that the message answers.

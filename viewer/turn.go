@@ -20,11 +20,9 @@ type TurnRequest struct {
 	// Question is what the message answers: Reply.Question as it was shown, or an
 	// interrupt by id or key; it is refused when something else is asked by now.
 	// "" is whatever is asked, when it is one thing.
-	Question string
-	New      bool // the writer saw no session: refused when there is one by now
-	// Unchecked sends an answer that the Ask of a workflow of teff's would not take;
-	// a flow of ours asks again by itself.
-	Unchecked bool
+	Question  string
+	New       bool // the writer saw no session: refused when there is one by now
+	Unchecked bool // sends also an answer that the question says would not pass
 	Flow      *engine.Flow
 	Tools     *tool.Registry
 }
@@ -63,7 +61,7 @@ func (s *Service) Turn(ctx context.Context, r TurnRequest) (Reply, error) {
 	if r.Flow == nil || !r.Flow.Talks() {
 		return Reply{}, Problem{Code: codeRefused, Message: "the flow is no conversation", Run: k.Run, Hint: "add conversation: to its file"}
 	}
-	t := engine.Turn{Key: k, Message: r.Message, Identity: s.o.Identity, By: s.o.By, Question: r.Question, New: r.New}
+	t := engine.Turn{Key: k, Message: r.Message, Identity: s.o.Identity, By: s.o.By, Question: r.Question, New: r.New, Strict: !r.Unchecked, Unchecked: r.Unchecked}
 	switch g, err := s.glimpse(ctx, a, k); {
 	case err == nil && g.setBack:
 		return Reply{}, Problem{Code: codeCorrupt, Message: g.reason, Run: k.Run, Hint: forgetHint}

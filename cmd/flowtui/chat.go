@@ -23,7 +23,8 @@ func newChatCommand(a *app) *cobra.Command {
 		Long: `Talk with a flow that is a conversation, one turn a message. RUN is the session: one that
 does not exist is started, one that asks something takes the message as the answer.
 Without --message each line of stdin is a message, until it ends. It answers what was
-shown before it, and is refused when something else is asked by then.`,
+shown before it, and is refused when something else is asked by then. An answer that the question
+says would not pass is refused, and nothing is sent; --unchecked sends it all the same.`,
 		Args: arguments("STORE", "FLOWFILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if id == "" {
@@ -43,7 +44,7 @@ shown before it, and is refused when something else is asked by then.`,
 	f.StringVar(&id, "id", "", "id of the `RUN`, which is the session")
 	f.StringVar(&message, "message", "", "one message, as `TEXT`")
 	f.StringVar(&question, "interrupt", "", "`KEY` of the question that the (first) message answers, or its question in --json: refused when it is not asked any more")
-	f.BoolVar(&unchecked, "unchecked", false, "in a store of teff's: send an answer also when the workflow says that it would not pass")
+	f.BoolVar(&unchecked, "unchecked", false, "send an answer also when the question says that it would not pass")
 	return cmd
 }
 
@@ -186,8 +187,8 @@ func (c chat) lines(ctx context.Context, s *session, f *flowfile.File) error {
 				return err
 			}
 			p := s.Explain(err)
-			if c.report(p); p.Code == "conflict" {
-				at = c.look(ctx, s)
+			if c.report(p); p.Code == "conflict" || p.Overridable && !c.global.json {
+				at = c.look(ctx, s) // and ask again
 			}
 		}
 	}
