@@ -8,53 +8,116 @@ import (
 // variable is ${NAME}, or with a second dollar a text that stays.
 var variable = regexp.MustCompile(`\$?\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
-// fill puts the environment's variables into every text but keys and the
-// commands of tools, whose programs have the environment themselves. A value is
-// text wherever it stands: it becomes no YAML and no placeholder.
+// A spot is where a text stands: under which key, whether a variable may stand
+// there, and whether the same holds for all that is inside.
+type spot struct {
+	key        string
+	may, whole bool
+}
+
+// spots are those with a rule of their own. Everywhere else a text may be kept in
+// the store: in a checkpoint, in the graph, in the list of runs. No variable may
+// stand there.
+var spots = func() map[string]spot {
+	rules := map[string]spot{}
+	rule := func(may, whole bool, names ...string) {
+		for _, name := range names {
+			rules[name] = spot{name, may, whole}
+		}
+	}
+	// Data of a run, which the file's author means to be kept.
+	rule(true, true, "initial", "update", "args", "value", "needle", "sections")
+	rule(true, false, "template", "old", "new", "sep")
+	// Not kept: the graph has conditions as they are written, a question does not tell what passes.
+	rule(true, true, "equals", "any_of", "parameters")
+	rule(true, false, "condition", "when", "until", "regex", "accepts", "model", "provider", "base_url", "timeout", "description", "include", "path")
+	// Names under keys of the author's own choice.
+	rule(false, true, "schema", "input_map", "output_map")
+	return rules
+}()
+
+// fill puts the environment's variables into the texts in which they may stand,
+// and refuses them elsewhere. The commands of tools are left alone: their
+// programs have the environment themselves. A value is text wherever it stands:
+// it becomes no YAML and no placeholder.
 func (r reader) fill(root *item, lookup func(string) (string, bool)) {
 	if lookup == nil {
 		lookup = func(string) (string, bool) { return "", false }
 	}
-	f := filler{r, lookup, map[*item]bool{}}
+	f := filler{r, lookup, map[*item]bool{}, map[visit]bool{}}
 	if tools := root.get("tools"); tools != nil {
 		for _, t := range tools.list {
-			f.done[t.get("command")] = true
+			f.left[t.get("command")] = true
 		}
 	}
-	f.fill(root)
+	f.fill(root, spot{})
 }
 
 type filler struct {
 	reader
 	lookup func(string) (string, bool)
-	done   map[*item]bool // an alias is a second pointer to one item
+	left   map[*item]bool
+	done   map[visit]bool
 }
 
-func (f *filler) fill(it *item) {
-	if it == nil || f.done[it] {
+// visit is an item at a spot: by an alias one item stands in several.
+type visit struct {
+	it *item
+	at spot
+}
+
+func (f *filler) fill(it *item, at spot) {
+	if it == nil || f.left[it] || f.done[visit{it, at}] {
 		return
 	}
-	f.done[it] = true
+	f.done[visit{it, at}] = true
 	for _, e := range it.list {
-		f.fill(e)
+		f.fill(e, at)
 	}
 	for _, e := range it.fields {
-		f.fill(e.value)
+		inner := at
+		if !at.whole {
+			inner = spots[e.key.text]
+			inner.key = e.key.text
+		}
+		f.fill(e.value, inner)
 	}
-	if it.kind == isText && strings.Contains(it.text, "${") {
-		f.text(it)
+	if it.kind == isText && strings.Contains(it.written(), "${") {
+		f.text(it, at)
 	}
+}
+
+// refused tells of a variable that may not stand where it does.
+func (f *filler) refused(it *item, at spot) bool {
+	written := it.written()
+	where := at.key
+	if at.key == "condition" || at.key == "when" {
+		c, _ := parseCondition(written)
+		written, where = c.key, "the key of a condition"
+	} else if at.may {
+		return false
+	}
+	for _, reference := range variable.FindAllString(written, -1) {
+		if !strings.HasPrefix(reference, "$$") {
+			f.fail(it, "the variable %s cannot stand in %s, which is kept in the store: write the text itself; variables are for data (state.initial, args, update, what a transform writes) and for what is not kept", reference, where)
+			return true
+		}
+	}
+	return false
 }
 
 // text fills one text. As a template it is another one: braces of a value are
 // written twice there, so that they stay what they are.
-func (f *filler) text(it *item) {
+func (f *filler) text(it *item, at spot) {
+	if f.refused(it, at) || it.variables != nil {
+		return
+	}
 	var plain, template strings.Builder
 	last := 0
 	variables := map[string]string{}
-	for _, at := range variable.FindAllStringIndex(it.text, -1) {
-		before, reference := it.text[last:at[0]], it.text[at[0]:at[1]]
-		last = at[1]
+	for _, m := range variable.FindAllStringIndex(it.text, -1) {
+		before, reference := it.text[last:m[0]], it.text[m[0]:m[1]]
+		last = m[1]
 		plain.WriteString(before)
 		template.WriteString(before)
 		if strings.HasPrefix(reference, "$$") {

@@ -107,7 +107,8 @@ func FuzzConditionOfAVariable(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		it := &item{kind: isText, text: "a=${V}"}
-		newReader("f.yaml").fill(it, func(string) (string, bool) { return value, true })
+		edge := &item{kind: isMapping, fields: []field{{&item{kind: isText, text: "condition"}, it}}}
+		newReader("f.yaml").fill(edge, func(string) (string, bool) { return value, true })
 		c, ok := conditionOf(it)
 		if !ok || c.key != "a" || c.op != "=" || len(c.values) != 1 || c.value != value {
 			t.Fatalf("%q: %+v, %v", value, c, ok)

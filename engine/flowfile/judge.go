@@ -14,9 +14,10 @@ func judges(v, interrupt *teff.Node) bool {
 }
 
 // judgedBy is an interrupt that refuses, for who answers strictly, what the
-// validate node behind it would not let pass; v is nil when there is none.
-func judgedBy(i engine.Interrupt, v *teff.Node) engine.Interrupt {
-	if v == nil || !v.Judges() {
+// validate node behind it would not let pass; v is nil when there is none. What
+// is hidden, as a variable holds it, only the run itself judges.
+func judgedBy(i engine.Interrupt, v *teff.Node, hidden bool) engine.Interrupt {
+	if v == nil || hidden || !v.Judges() {
 		return i
 	}
 	i.Want = wanted(v)
@@ -102,7 +103,7 @@ func (r reader) judgedAt(n engine.Node, next *item) engine.Node {
 	if v.Config.GetOr("input_key", "answer") != i.Key {
 		return n
 	}
-	i = judgedBy(i, v)
+	i = judgedBy(i, v, filled(cfg.get("equals"), cfg.get("any_of"), cfg.get("regex")))
 	if hint := textAt(cfg, "hint"); hint != "" {
 		if i.Want == nil {
 			i.Want = &engine.Want{}

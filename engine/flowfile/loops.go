@@ -89,7 +89,7 @@ func (d *document) strategy(r reader, it *item, key string) engine.Strategy {
 // filled reports whether one of the items, or one inside them, holds a variable.
 func filled(items ...*item) bool {
 	return slices.ContainsFunc(items, func(it *item) bool {
-		return it != nil && (it.variables != nil || filled(it.list...))
+		return it != nil && (it.variables != nil || filled(it.list...) || slices.ContainsFunc(it.fields, func(f field) bool { return filled(f.value) }))
 	})
 }
 

@@ -204,7 +204,8 @@ func (w *workflow) loop(n *teff.Node) (engine.Subflow, error) {
 	}
 	f := engine.NewFlow(n.Type).Route(engine.RouteFirst)
 	first, last := w.chain(f, n.Body, "body")
-	until := w.condition(key + "=" + py.Str(n.Config.GetOr("until", nil)))
+	test := func(n *teff.Node) string { return key + "=" + py.Str(n.Config.GetOr("until", nil)) }
+	until := holding(test(n), test(w.written.node(n)))
 	f.Node("begin", engine.NodeFunc(func(context.Context, engine.State) (engine.State, error) { return engine.State{roundsKey: 0}, nil }))
 	f.Entry("begin").Edge("begin", first).Node("again", engine.NodeFunc(nextRound)).Edge("again", first).Repeat(last, engine.Condition{
 		Text: fmt.Sprintf("not %s, at most %d rounds", until.Text, limit),

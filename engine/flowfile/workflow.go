@@ -19,18 +19,16 @@ import (
 type workflow struct {
 	reader
 	dir      string // of the file, which problems are told relative to
+	written  written
 	tools    []string
 	reducers teff.Reducers
 }
 
 // loadWorkflow reads a document of teff.
 func (o Options) loadWorkflow(f *File) (*File, error) {
-	lookup := o.Env
-	if lookup == nil {
-		lookup = func(string) (string, bool) { return "", false }
-	}
+	env := &noted{lookup: o.Env}
 	w := &workflow{reader: newReader(filepath.Base(f.Path)), dir: filepath.Dir(f.Path)}
-	doc, err := teffdoc.Load(f.Path, lookup)
+	doc, err := teffdoc.Load(f.Path, env.get)
 	if doc != nil && doc.Name != "" {
 		f.Name = doc.Name
 	}
@@ -48,6 +46,12 @@ func (o Options) loadWorkflow(f *File) (*File, error) {
 	case err != nil:
 		w.fail(nil, "%s", err)
 		return f, w.err()
+	}
+	if env.found {
+		w.asWritten(doc, f.Path, env)
+		if err := w.err(); err != nil {
+			return f, err
+		}
 	}
 	w.tools, w.reducers = doc.Tools, doc.Reducers
 	flow := w.flow(doc.Graph, f.Name).HoldOnError()
@@ -130,16 +134,16 @@ func (w *workflow) flow(g *teff.Graph, name string) *engine.Flow {
 	if g.Entry != "" {
 		f.Entry(g.Entry)
 	}
-	for _, e := range g.Edges {
-		w.edge(f, g, e)
+	for i := range g.Edges {
+		w.edge(f, g, i)
 	}
 	return f
 }
 
 // jumps are the edges of a command that says itself where the flow goes on.
 func (w *workflow) jumps(f *engine.Flow, g *teff.Graph, n *teff.Node) {
-	for _, t := range n.Targets() {
-		c := engine.Condition{Text: t.When, Test: func(s engine.State) (bool, error) {
+	for i, t := range n.Targets() {
+		c := engine.Condition{Text: w.written.node(n).Targets()[i].When, Test: func(s engine.State) (bool, error) {
 			to, err := n.Goto(toDict(s))
 			return to == t.To, err
 		}}
@@ -154,7 +158,8 @@ func (w *workflow) jumps(f *engine.Flow, g *teff.Graph, n *teff.Node) {
 	}
 }
 
-func (w *workflow) edge(f *engine.Flow, g *teff.Graph, e teff.Edge) {
+func (w *workflow) edge(f *engine.Flow, g *teff.Graph, i int) {
+	e := g.Edges[i]
 	from := g.Node(e.From)
 	switch {
 	case from == nil: // in a subflow, where teff never looks at it
@@ -165,13 +170,14 @@ func (w *workflow) edge(f *engine.Flow, g *teff.Graph, e teff.Edge) {
 	case e.Condition == nil:
 		f.Edge(e.From, e.To)
 	default:
-		f.When(e.From, w.condition(*e.Condition), e.To)
+		f.When(e.From, holding(*e.Condition, *w.written.graph(g).Edges[i].Condition), e.To)
 	}
 }
 
-// condition is one of the condition language; without an operator it never holds.
-func (w *workflow) condition(text string) engine.Condition {
-	return engine.Condition{Text: text, Test: func(s engine.State) (bool, error) { return teff.Holds(text, toDict(s)) }}
+// holding is a condition of the condition language, with its text as it is
+// written; without an operator it never holds.
+func holding(text, written string) engine.Condition {
+	return engine.Condition{Text: written, Test: func(s engine.State) (bool, error) { return teff.Holds(text, toDict(s)) }}
 }
 
 // step compiles a node, nil when it cannot be run; judge is what judges the
@@ -203,7 +209,7 @@ func (w *workflow) step(n, judge *teff.Node) engine.Node {
 func (w *workflow) interrupt(n, judge *teff.Node) engine.Node {
 	key, _ := n.Config.GetOr("key", "").(string)
 	prompt, _ := n.Config.GetOr("prompt", "").(string)
-	return judgedBy(engine.Interrupt{Key: key, Prompt: func(s engine.State) (string, error) { return py.Render(prompt, toDict(s)) }}, judge)
+	return judgedBy(engine.Interrupt{Key: key, Prompt: func(s engine.State) (string, error) { return py.Render(prompt, toDict(s)) }}, judge, w.written.hides(judge))
 }
 
 // judgeIn is the validate node that surely follows an interrupt of a graph and
