@@ -19,13 +19,15 @@ import (
 
 // app is one invocation of the program: its streams and its global flags.
 type app struct {
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
-	global globals
-	exact  bool                     // the result is printed as it is stored, also for people
-	rings  map[string]*seal.Keyring // of environment variables, which are read once
-	warned []string                 // what scripts are told with the error, if there is one
+	stdin      io.Reader
+	stdout     io.Writer
+	stderr     io.Writer
+	global     globals
+	exact      bool                        // the result is printed as it is stored, also for people
+	rings      map[keySource]*seal.Keyring // of what is read once
+	exposedKey string                      // who else has the key file, once that is told
+	piped      map[string][]byte           // flow files that came through pipes, by path
+	warned     []string                    // what scripts are told with the error, if there is one
 }
 
 // globals are the flags that every command has.

@@ -256,6 +256,11 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // isURL reports whether a STORE is written as a URL. One letter before the
 // colon is a drive.
 func isURL(spec string) bool {

@@ -67,6 +67,9 @@ func (c chat) talk(ctx context.Context, args []string, use func(context.Context,
 	if err := creatable(targets[0].location); err != nil {
 		return err
 	}
+	if err := c.takePipe(ctx, args[1]); err != nil {
+		return err
+	}
 	if len(c.global.flow) == 0 {
 		c.global.flow = args[1:2] // of a run of teff's, whose workflow is read when the store is known
 	}

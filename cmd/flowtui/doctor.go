@@ -29,6 +29,9 @@ func (a *app) doctor(ctx context.Context, store string) error {
 	if err != nil {
 		return err
 	}
+	if a.exposedKey != "" {
+		h.Facts = append(h.Facts, viewer.HealthFact{Name: "key file", Value: a.exposedKey})
+	}
 	if err := a.result(h, func(w io.Writer) { a.health(w, h) }); err != nil {
 		return err
 	}
@@ -103,11 +106,15 @@ func (a *app) health(w io.Writer, h viewer.Health) {
 		add("WRONG", "%s", p)
 	}
 	t.write(w)
+	nothing := "nothing is wrong"
+	if a.exposedKey != "" {
+		nothing = "nothing else is wrong"
+	}
 	switch {
 	case h.OK && len(h.Keys) > 0: // of the runs themselves nothing was read
-		fmt.Fprintln(w, "nothing is wrong with what was looked at; flowtui verify checks every row of every run")
+		fmt.Fprintln(w, nothing+" with what was looked at; flowtui verify checks every row of every run")
 	case h.OK:
-		fmt.Fprintln(w, "nothing is wrong")
+		fmt.Fprintln(w, nothing)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 // flowFiles gives the flows of the flow files that the flags name.
 type flowFiles struct {
 	opts  flowfile.Options
+	piped map[string][]byte // by path
 	set   *flowfile.Set
 	named []*flowfile.File // of --flow
 	bad   error            // why one of those is not there: it may be a workflow of teff's
@@ -27,7 +28,7 @@ type flowFiles struct {
 // flowSource reads the flow files. A file that does not load is an error only
 // when its flow is asked for.
 func (a *app) flowSource(dirs []string) (*flowFiles, error) {
-	f := &flowFiles{opts: flowfile.Options{Models: a.openModel, Env: a.workflowEnv}}
+	f := &flowFiles{opts: flowfile.Options{Models: a.openModel, Env: a.workflowEnv}, piped: a.piped}
 	var err error
 	if f.set, err = f.opts.LoadDir(dirs...); err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (a *app) openModel(spec model.Spec) (model.Model, error) {
 // find returns the flow file that an argument names, a file before a name.
 func (f *flowFiles) find(arg string) (*flowfile.File, error) {
 	if isFile(arg) || namesFile(arg) && noFolder(arg) == nil {
-		return f.opts.Load(arg)
+		return f.load(arg)
 	}
 	file, err := f.set.Flow(arg)
 	if errors.Is(err, flowfile.ErrUnknownFlow) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,7 @@ func newGraphCommand(a *app) *cobra.Command {
 		Long: `Draw the steps of a flow file, one of our own or a workflow document of teff, and what
 leads from one to another. A workflow that cannot be run here is drawn as well.`,
 		Args: arguments("FLOW"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.graph(args[0], dialect, format) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.graph(cmd.Context(), args[0], dialect, format) },
 	}
 	addDialect(cmd, &dialect)
 	cmd.Flags().StringVar(&format, "format", "text", "`FORMAT` of the drawing: text, mermaid or svg")
@@ -34,12 +35,12 @@ type drawing struct {
 	Text    string `json:"text"`
 }
 
-func (a *app) graph(file, dialect, format string) error {
+func (a *app) graph(ctx context.Context, file, dialect, format string) error {
 	render := drawings[format]
 	if render == nil {
 		return usagef("--format is text, mermaid or svg, not %q", format)
 	}
-	r, err := a.readFlow(file, dialect)
+	r, err := a.readFlow(ctx, file, dialect)
 	if err != nil {
 		return err
 	}

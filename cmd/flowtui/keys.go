@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -79,10 +79,13 @@ func (a *app) keyring(ctx context.Context, s keySource) (*seal.Keyring, error) {
 	if s.count() == 0 {
 		return nil, nil
 	}
-	if ring := a.rings[s.env]; ring != nil { // the variable is gone by now
+	if ring := a.rings[s]; ring != nil { // the variable is gone by now, and a pipe is empty
 		return ring, nil
 	}
 	data, err := a.readKey(ctx, s)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, refuse(s.hint(), "%s gives no key: %v", s, err)
 	}
@@ -92,11 +95,11 @@ func (a *app) keyring(ctx context.Context, s keySource) (*seal.Keyring, error) {
 		return nil, refuse("a key file has one key a line, the newest first: at least 32 bytes as they are, or as hex:… or base64:…",
 			"%s gives no key: %v", s, err)
 	}
-	if s.env != "" {
+	if s.env != "" || s.file != "" && !isRegular(s.file) {
 		if a.rings == nil {
-			a.rings = map[string]*seal.Keyring{}
+			a.rings = map[keySource]*seal.Keyring{}
 		}
-		a.rings[s.env] = ring
+		a.rings[s] = ring
 	}
 	return ring, nil
 }
@@ -104,7 +107,7 @@ func (a *app) keyring(ctx context.Context, s keySource) (*seal.Keyring, error) {
 func (a *app) readKey(ctx context.Context, s keySource) ([]byte, error) {
 	switch {
 	case s.file != "":
-		return a.readKeyFile(s.file)
+		return a.readKeyFile(ctx, s.file)
 	case s.env != "":
 		secret, ok := os.LookupEnv(s.env)
 		if !ok {
@@ -116,34 +119,45 @@ func (a *app) readKey(ctx context.Context, s keySource) ([]byte, error) {
 	return runKeyCmd(ctx, s.cmd)
 }
 
-func (a *app) readKeyFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+func (a *app) readKeyFile(ctx context.Context, path string) ([]byte, error) {
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, errors.Unwrap(err) // the path is named already
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, errors.Unwrap(err)
 	}
 	if info.IsDir() {
 		return nil, errors.New("it is a folder")
 	}
-	if mode := info.Mode(); mode.IsRegular() && mode.Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-		a.warnf("the key file %s can be read by others (mode %04o): chmod 600 it", path, mode.Perm())
+	if why := exposed(path, info.Mode()); why != "" && a.exposedKey == "" { // told once
+		a.exposedKey = why
+		a.warnf("the key file %s", why)
 	}
-	return readLimited(f)
-}
-
-func readLimited(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxKeyBytes+1))
-	if err != nil {
+	data, err := readFile(ctx, path, maxKeyBytes)
+	switch e, ok := errors.AsType[*fs.PathError](err); {
+	case ok:
+		return nil, e.Err
+	case err != nil:
 		return nil, err
-	}
-	if len(data) > maxKeyBytes {
+	case len(data) > maxKeyBytes:
 		return nil, fmt.Errorf("it has more than %d bytes", maxKeyBytes)
 	}
 	return data, nil
+}
+
+// exposed says who else has a key file, and what to do about it, "" for nobody.
+// On Windows modes are no permissions.
+func exposed(path string, mode fs.FileMode) string {
+	can := ""
+	switch {
+	case !mode.IsRegular() || runtime.GOOS == "windows":
+		return ""
+	case mode&0o044 != 0:
+		can = "read"
+	case mode&0o022 != 0:
+		can = "changed"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("%s can be %s by others (mode %04o): chmod 600 %s", path, can, mode.Perm(), quote(path))
 }
 
 // runKeyCmd runs a command without a shell and returns its output. Of what it

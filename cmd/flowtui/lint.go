@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +57,7 @@ that is wrong or cannot be run here, each as FILE:LINE: NODE: REASON. The exit c
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.lint(args, dialect) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.lint(cmd.Context(), args, dialect) },
 	}
 	addDialect(cmd, &dialect)
 	return cmd
@@ -66,11 +67,11 @@ func addDialect(cmd *cobra.Command, dialect *string) {
 	cmd.Flags().StringVar(dialect, "dialect", dialectAuto, "`DIALECT` of the file: flow (our own), teff, or auto, by what it holds")
 }
 
-func (a *app) lint(files []string, dialect string) error {
+func (a *app) lint(ctx context.Context, files []string, dialect string) error {
 	var reports []lintReport
 	wrong := false
 	for _, file := range files {
-		r, err := a.readFlow(file, dialect)
+		r, err := a.readFlow(ctx, file, dialect)
 		if err != nil {
 			return err
 		}
@@ -114,11 +115,17 @@ func (p flowProblem) String() string {
 }
 
 // readFlow reads a flow file of either dialect and says what is wrong with it.
-func (a *app) readFlow(file, dialect string) (lintReport, error) {
-	switch dialect {
+func (a *app) readFlow(ctx context.Context, file, dialect string) (lintReport, error) {
+	if err := a.takePipe(ctx, file); err != nil {
+		return lintReport{}, err
+	}
+	switch _, piped := a.piped[file]; dialect {
 	case dialectFlow:
 		return a.readOwnFlow(file)
 	case dialectTeff:
+		if piped {
+			return lintReport{}, usagef("a document of teff is read from a regular file, and %s is a pipe", file)
+		}
 		return a.readTeffFlow(file)
 	case dialectAuto:
 	default:
@@ -132,7 +139,7 @@ func (a *app) readFlow(file, dialect string) (lintReport, error) {
 
 func (a *app) readOwnFlow(file string) (lintReport, error) {
 	r := lintReport{File: file, Dialect: dialectFlow}
-	f, err := flowfile.Options{Models: a.openModel, Env: a.workflowEnv}.LoadOwn(file)
+	f, err := a.ownFlow(file)
 	if err == nil {
 		g, err := draw.Flow(f.Flow)
 		r.OK, r.graph = err == nil, &g
@@ -146,6 +153,15 @@ func (a *app) readOwnFlow(file string) (lintReport, error) {
 		r.Problems = append(r.Problems, flowProblem{file, e.Line, e.Column, e.Node, e.Message})
 	}
 	return r, nil
+}
+
+// ownFlow reads a file as a flow file of our own.
+func (a *app) ownFlow(file string) (*flowfile.File, error) {
+	opts := flowfile.Options{Models: a.openModel, Env: a.workflowEnv}
+	if data, piped := a.piped[file]; piped {
+		return parsePiped(opts, file, data)
+	}
+	return opts.LoadOwn(file)
 }
 
 // flowErrors are the problems that an error joins.

@@ -35,7 +35,15 @@ Exit codes: 0 done or clean, 1 failed, 2 usage, 3 not found, 4 conflict,
 		SuggestionsMinimumDistance: 2,
 		Version:                    version(),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return noEmptyFlags(cmd)
+			if err := noEmptyFlags(cmd); err != nil {
+				return err
+			}
+			for _, flow := range a.global.flow {
+				if err := a.takePipe(cmd.Context(), flow); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.open(cmd, args)

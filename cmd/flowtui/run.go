@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ FLOWFILE its workflow.`,
 		Args: arguments("STORE", "FLOWFILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if r.State, err = a.stateValue(state); err != nil {
+			if r.State, err = a.stateValue(cmd.Context(), state); err != nil {
 				return err
 			}
 			return a.start(cmd.Context(), args[0], args[1], r)
@@ -44,8 +43,11 @@ FLOWFILE its workflow.`,
 	return cmd
 }
 
+// maxState is how large a state that is read from a file may be.
+const maxState = 256 << 20
+
 // stateValue is the state that a flag gives, as JSON or in a file (@- is stdin).
-func (a *app) stateValue(arg string) (json.RawMessage, error) {
+func (a *app) stateValue(ctx context.Context, arg string) (json.RawMessage, error) {
 	if arg == "" {
 		return nil, nil
 	}
@@ -53,9 +55,12 @@ func (a *app) stateValue(arg string) (json.RawMessage, error) {
 	if path, ok := strings.CutPrefix(arg, "@"); ok {
 		var err error
 		if path == "-" {
-			data, err = io.ReadAll(a.stdin)
+			data, err = readEnding(ctx, func() (io.ReadCloser, error) { return io.NopCloser(a.stdin), nil }, maxState)
 		} else {
-			data, err = os.ReadFile(path)
+			data, err = readFile(ctx, path, maxState)
+		}
+		if err == nil && len(data) > maxState {
+			err = fmt.Errorf("it is larger than %d MiB", maxState>>20)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("--state: %w", err)
@@ -73,6 +78,9 @@ func (a *app) start(ctx context.Context, store, flow string, r viewer.StartReque
 		return err
 	}
 	if err := creatable(targets[0].location); err != nil {
+		return err
+	}
+	if err := a.takePipe(ctx, flow); err != nil {
 		return err
 	}
 	s, err := a.attachFor(ctx, targets, flow)

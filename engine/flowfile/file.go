@@ -44,7 +44,7 @@ type Options struct {
 // [Error] for everything that is wrong with the file.
 func Load(path string) (*File, error) { return Options{}.Load(path) }
 
-// Load reads a flow file that may use the options' tools.
+// Load reads a flow file that may use the options' tools, a regular file.
 func (o Options) Load(path string) (*File, error) { return loaded(o.load(path)) }
 
 // Parse reads a flow file's text. The name is what errors call it; its base
@@ -85,17 +85,23 @@ func (o Options) loadOwn(path string) (*File, error) {
 	return parse(path, data, o)
 }
 
-// read reads a regular file; the parser refuses what is longer than its limit.
+// read reads a regular file: whoever opens a pipe or a device may wait forever.
+// The parser refuses what is longer than its limit.
 func read(path string) ([]byte, error) {
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder", path)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	if info, err := in.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder", path)
-	}
-	return io.ReadAll(io.LimitReader(in, maxBytes+1))
+	return io.ReadAll(io.LimitReader(in, MaxBytes+1))
 }
 
 func baseName(path string) string {

@@ -16,7 +16,7 @@ import (
 // a mapping's keys and recurses with the depth, so both are bounded before it
 // starts; size bounds what aliases expand to.
 const (
-	maxBytes  = 4 << 20
+	MaxBytes  = 4 << 20 // that a file may have
 	maxTokens = 50_000
 	maxDepth  = 100
 	maxSize   = 1 << 20 // values, and one more for each 16 bytes of text
@@ -27,8 +27,8 @@ const (
 func parseYAML(r reader, data []byte) (root *item) {
 	whole := &item{kind: broken}
 	switch {
-	case len(data) > maxBytes:
-		r.fail(whole, "the file is larger than %d MiB", maxBytes>>20)
+	case len(data) > MaxBytes:
+		r.fail(whole, "the file is larger than %d MiB", MaxBytes>>20)
 		return whole
 	case !utf8.Valid(data):
 		r.fail(whole, "the file is not UTF-8")
