@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -78,6 +79,9 @@ func (a *app) ls(ctx context.Context, store string, q viewer.Query, text string)
 	page, err := s.list(ctx, q, words)
 	if err != nil {
 		return err
+	}
+	for i := range page.Rows {
+		s.sayTurns(ctx, &page.Rows[i])
 	}
 	if err := a.result(page.Rows, func(w io.Writer) { a.rows(w, page.Rows, s.owner == stores.AnyOwner, a.width()) }); err != nil {
 		return err
@@ -215,9 +219,8 @@ func waitingFor(r viewer.Row) string {
 	case viewer.WaitInDoubt:
 		text = "did " + w.Tool + " run?"
 	case viewer.WaitInterrupt:
-		if w.Turn && w.Prompt == "" { // it would be the reply; a list entry does not tell which of the two
-			text = "answer " + w.Key + ": the turn failed, or gave no reply"
-			break
+		if unanswered(w) {
+			w.Prompt = cmp.Or(w.Why, "the turn before gave no reply to show")
 		}
 		text = "answer " + w.Key + ": " + oneLine(w.Prompt)
 	}

@@ -28,6 +28,7 @@ func newShowCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				s.sayTurns(ctx, &d.Row)
 				c, err := s.Conversation(ctx, ref, -1, false)
 				if err != nil { // the run is shown all the same
 					a.warnf("the conversation cannot be read: %s", s.Explain(err).Message)
@@ -102,6 +103,9 @@ func (a *app) detail(w io.Writer, d viewer.Detail) {
 	if len(d.Waiting) > 0 {
 		fmt.Fprintln(w, "\nwaiting for")
 		waitingLines(w, d.Waiting)
+		if first := d.Waiting[0]; unanswered(first) && first.Why != "" {
+			fmt.Fprintf(w, "    %s\n", oneLine(first.Why))
+		}
 	}
 	if len(d.Nested) > 0 {
 		fmt.Fprintln(w, "\nnested runs")
