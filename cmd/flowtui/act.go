@@ -18,7 +18,7 @@ import (
 
 // addVersion adds the flag that binds an action to the plan that was seen.
 func addVersion(cmd *cobra.Command, req *viewer.Request) {
-	cmd.Flags().StringVar(&req.Version, "if-version", "", "only if the run is still as in this version of its plan")
+	cmd.Flags().StringVar(&req.Version, "if-version", "", "only if the run is still as in the version `V` of its plan")
 }
 
 func addNoRun(cmd *cobra.Command, req *viewer.Request) {

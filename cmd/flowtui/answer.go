@@ -16,7 +16,11 @@ func newAnswerCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "answer STORE RUN (--value TEXT | --json-value JSON)",
 		Short: "Answer what a run asks, and run on",
-		Args:  arguments("STORE", "RUN"),
+		Long: `Answer what a run asks, and run on until it is done, failed or paused. --value is a text,
+also one that looks like a number; --json-value is any JSON. An answer that the question
+says would not pass is refused, and nothing is saved; --unchecked sends it all the same,
+and the flow judges it. With --no-run the answer is stored only.`,
+		Args: arguments("STORE", "RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := cmd.Flags().Changed
 			if given("value") == given("json-value") {

@@ -15,7 +15,9 @@ func newCallsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "calls STORE RUN",
 		Short: "List a run's tool calls",
-		Args:  arguments("STORE", "RUN"),
+		Long: `List the tool calls of a run, with how each stands: done, failed, in doubt, waiting for
+approval, denied. The ids are those that approve and resolve take.`,
+		Args: arguments("STORE", "RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withRun(cmd.Context(), args, func(ctx context.Context, s *session, ref viewer.Ref) error {
 				calls, err := s.Calls(ctx, ref, reveal)

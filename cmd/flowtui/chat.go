@@ -23,8 +23,9 @@ func newChatCommand(a *app) *cobra.Command {
 		Long: `Talk with a flow that is a conversation, one turn a message. RUN is the session: one that
 does not exist is started, one that asks something takes the message as the answer.
 Without --message each line of stdin is a message, until it ends. It answers what was
-shown before it, and is refused when something else is asked by then. An answer that the question
-says would not pass is refused, and nothing is sent; --unchecked sends it all the same.`,
+shown before it, and is refused when something else is asked by then. An answer that
+the question says would not pass is refused, and nothing is sent; --unchecked sends it
+all the same. A STORE that is not there is made as by run.`,
 		Args: arguments("STORE", "FLOWFILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if id == "" {

@@ -30,7 +30,7 @@ Nothing leaves this machine, unless that store is elsewhere.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd, dir, store, noOpen) },
 	}
 	cmd.Flags().StringVar(&store, "store", "", "make it on this empty `STORE`, a path or a URL (default: DIR/demo.db)")
-	cmd.Flags().StringVar(&dir, "dir", "", "folder to make the demo in (default: a new temporary one)")
+	cmd.Flags().StringVar(&dir, "dir", "", "folder `DIR` to make the demo in (default: a new temporary one)")
 	cmd.Flags().BoolVar(&noOpen, "no-open", false, "do not open the viewer, print how to attach")
 	return cmd
 }

@@ -19,7 +19,9 @@ func newEventsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "events STORE RUN",
 		Short: "Print a run's events, with --json one a line",
-		Args:  arguments("STORE", "RUN"),
+		Long: `Print the log of a run: what was started, decided, taken over. With --follow it goes on
+with what comes until the run has ended; ctrl+c ends it, with exit code 0.`,
+		Args: arguments("STORE", "RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withRun(cmd.Context(), args, func(ctx context.Context, s *session, ref viewer.Ref) error {
 				if s.Stores()[0].Foreign {

@@ -38,8 +38,8 @@ the run ids are read from stdin. The store is only read; FILE must not be there 
 		},
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "the `FILE` to make")
-	cmd.Flags().StringVar(&text, "query", "", "the runs that fit, as for ls")
-	cmd.Flags().StringVar(&note, "note", "", "what the bundle is for, kept in it")
+	cmd.Flags().StringVar(&text, "query", "", "the runs that fit the query `Q`, as for ls")
+	cmd.Flags().StringVar(&note, "note", "", "what the bundle is for, as `TEXT` that is kept in it")
 	return cmd
 }
 

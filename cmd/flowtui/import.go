@@ -32,7 +32,7 @@ not there is made as by run.`,
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be imported, and import nothing")
 	cmd.Flags().BoolVar(&force, "force", false, "also runs that have not ended, and a bundle whose manifest was damaged")
-	cmd.Flags().StringVar(&note, "note", "", "why, for the log of each run")
+	cmd.Flags().StringVar(&note, "note", "", "why, as `TEXT` for the log of each run")
 	return cmd
 }
 

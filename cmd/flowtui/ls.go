@@ -20,7 +20,11 @@ func newLsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls [STORE]",
 		Short: "List runs, newest update first",
-		Args:  arguments("[STORE]"),
+		Long: `List runs, newest update first; with no STORE those of the default context. Words of
+--query must all fit: text is a part of the run id, is:paused a badge or a status,
+is:needs-you what the tab of this name has, flow:NAME and owner:NAME are exact. When
+there are more runs than --limit, stderr has the --cursor that goes on.`,
+		Args: arguments("[STORE]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Tab = viewer.Tab(tab)
 			if len(args) == 0 {
@@ -37,10 +41,10 @@ func newLsCommand(a *app) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&text, "query", "", "part of the run id, and words: is:BADGE flow:NAME owner:NAME")
-	f.StringVar(&tab, "tab", string(viewer.TabAll), "one of "+tabNames())
-	f.IntVar(&q.Limit, "limit", stores.DefaultLimit, "number of runs")
-	f.StringVar(&q.Cursor, "cursor", "", "go on where another page ended")
+	f.StringVar(&text, "query", "", "`Q`: part of the run id, and words is:BADGE, is:STATUS, is:needs-you, flow:NAME, owner:NAME, id:TEXT")
+	f.StringVar(&tab, "tab", string(viewer.TabAll), "`TAB` of the screens: one of "+tabNames())
+	f.IntVar(&q.Limit, "limit", stores.DefaultLimit, fmt.Sprintf("at most `N` runs, 1 to %d", stores.MaxLimit))
+	f.StringVar(&q.Cursor, "cursor", "", "go on at `C`, where another page ended")
 	return cmd
 }
 

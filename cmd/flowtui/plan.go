@@ -15,7 +15,10 @@ func newPlanCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan STORE RUN",
 		Short: "Say what bringing the run on would do, touching nothing",
-		Args:  arguments("STORE", "RUN"),
+		Long: `Say what bringing a run on would do: which calls replay, which run again, what is in doubt,
+and why it would be refused. Nothing is written. The version that it prints is what
+--if-version takes: the action is refused when the run changed since.`,
+		Args: arguments("STORE", "RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withRun(cmd.Context(), args, func(ctx context.Context, s *session, ref viewer.Ref) error {
 				p, err := s.Plan(ctx, ref, reveal)

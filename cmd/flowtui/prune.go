@@ -43,7 +43,8 @@ included. Steps of runs that stay are not dropped: the rest would not verify.`,
 	f := cmd.Flags()
 	f.StringVar(&older, "older-than", "", "only runs that were not updated for `TIME`")
 	f.IntVar(&keep, "keep-last", -1, "keep the newest `N`")
-	f.StringVar(&text, "query", "", "only runs that fit, as for ls")
+	f.Lookup("keep-last").DefValue = "0" // which is not shown
+	f.StringVar(&text, "query", "", "only runs that fit the query `Q`, as for ls")
 	f.String("history", "", "refused: a run whose first steps are gone does not verify")
 	f.Lookup("history").Hidden = true
 	f.BoolVar(&r.dryRun, "dry-run", false, "print what would go, and delete nothing")

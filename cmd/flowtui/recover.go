@@ -11,7 +11,11 @@ func newRecoverCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recover STORE RUN",
 		Short: "Bring on a run whose worker is gone",
-		Args:  arguments("STORE", "RUN"),
+		Long: `Bring on a run whose worker is gone: calls that finished replay, and it goes on where it
+stands, until it is done, failed or paused. With a call in doubt it stops (exit code 5)
+until flowtui resolve says what happened. While another worker holds the run it is a
+conflict (4). flowtui plan says before what would run again.`,
+		Args: arguments("STORE", "RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.act(cmd.Context(), args, req)
 		},

@@ -17,7 +17,10 @@ func newRecoverAllCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "recover-all STORE",
 		Short: "Recover every run whose worker is gone, each for itself",
-		Args:  arguments("STORE"),
+		Long: `Recover every unfinished run that nobody holds, of one owner or with --owner '*' of all,
+each for itself: one that needs a decision, or fails, holds up no other. The exit code is
+0 when every run got its outcome and none failed but by a denial.`,
+		Args: arguments("STORE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.recoverAll(cmd.Context(), args[0])
 		},

@@ -62,6 +62,7 @@ Exit codes: 0 done or clean, 1 failed, 2 usage, 3 not found, 4 conflict,
 		newPruneCommand(a), newDeleteCommand(a), newDoctorCommand(a),
 		newExportCommand(a), newImportCommand(a), newLintCommand(a), newGraphCommand(a),
 	)
+	addExamples(root)
 	return root
 }
 

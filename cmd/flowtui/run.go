@@ -25,9 +25,9 @@ func newRunCommand(a *app) *cobra.Command {
 		Short: "Start a run of a flow and work on it until it is done, failed or paused",
 		Long: `Start a run of a flow and work on it until it is done, failed or paused.
 FLOWFILE is a file, or the name of a flow in a folder given with --flows.
-A STORE that does not exist is created when it ends in .db, .sqlite or .sqlite3
-or is written as sqlite:PATH. In a store of teff's the run is one of teff's, and
-FLOWFILE its workflow.`,
+A STORE that does not exist is created when it ends in .db, .sqlite or .sqlite3,
+or is written as sqlite:PATH, as PATH/ for a folder of JSON files, or as a Redis URL.
+In a store of teff's the run is one of teff's, and FLOWFILE its workflow.`,
 		Args: arguments("STORE", "FLOWFILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error

@@ -17,7 +17,9 @@ func newShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show STORE RUN",
 		Short: "Show one run: what it is, why it is not moving, what it went through",
-		Args:  arguments("STORE", "RUN"),
+		Long: `Show one run: where it stands, why it is not moving and what to do about it, what it
+waits for, each of its steps, and the end of its conversation. Secrets are masked.`,
+		Args: arguments("STORE", "RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withRun(cmd.Context(), args, func(ctx context.Context, s *session, ref viewer.Ref) error {
 				// However long its history is: what show says agrees with ls and plan.

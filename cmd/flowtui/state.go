@@ -16,7 +16,9 @@ func newStateCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "state STORE RUN",
 		Short: "Print a run's state, numbers exactly as stored",
-		Args:  arguments("STORE", "RUN"),
+		Long: `Print the state of a run as JSON, numbers exactly as stored. Secrets are masked without
+--reveal. A store that keeps the newest step only has no other --step.`,
+		Args: arguments("STORE", "RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("step") && step < 0 {
 				return usagef("--step is 0 or more")
@@ -38,7 +40,8 @@ func newStateCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().Int64Var(&step, "step", -1, "state at this step (default: the latest)")
+	cmd.Flags().Int64Var(&step, "step", -1, "state at step `N` (default: the latest)")
+	cmd.Flags().Lookup("step").DefValue = "0" // which is not shown
 	addReveal(cmd, &reveal)
 	return cmd
 }

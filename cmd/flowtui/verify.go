@@ -17,7 +17,10 @@ func newVerifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify STORE [RUN]",
 		Short: "Check every signature and list every row that is not sound",
-		Args:  arguments("STORE", "[RUN]"),
+		Long: `Check the signature of every row of a store, or of one run, and list what is not sound. The
+exit code is 6 when a row is forged, missing, set back or unreadable, 7 when rows could not
+be checked for want of a key, 3 when the owner has no runs.`,
+		Args: arguments("STORE", "[RUN]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.verify(cmd.Context(), args, forget)
 		},
