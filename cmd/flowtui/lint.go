@@ -214,8 +214,11 @@ func (a *app) readTeffFlow(file string) (lintReport, error) {
 }
 
 func unreadable(file string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return problem("not-found", "give the path of a flow file", "%v", err)
+	case errors.Is(err, fs.ErrPermission):
+		return refuse("ask for the permission, or be a user who has it", "no permission to read the flow file %s", file)
 	}
 	return fmt.Errorf("the flow file %s cannot be read: %w", file, err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -248,7 +249,11 @@ func storeExists(location string) bool {
 		return true
 	}
 	path, err := sqlitePath(location)
-	return err == nil && exists(path)
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(path)
+	return err == nil || errors.Is(err, fs.ErrPermission) // in a folder that may not be looked into
 }
 
 // creatable refuses to make a store where a slip of the hand is more likely: a

@@ -1,0 +1,38 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/flowtui/flowtui/internal/testuser"
+)
+
+// What may not be read is not said to be missing: the exit code is 7, not 3.
+func TestNoPermissionIsNotMissing(t *testing.T) {
+	if testuser.Unprivileged(t) {
+		return
+	}
+	here(t)
+	check(t, os.WriteFile("quick.yaml", []byte(pipedFlow), 0o000))
+	check(t, os.WriteFile("state.json", []byte(`{}`), 0o000))
+	check(t, os.Mkdir("hidden", 0o000))
+	check(t, os.WriteFile("ask.yaml", []byte(pipedFlow), 0o600))
+	for _, args := range [][]string{
+		{"lint", "quick.yaml"},
+		{"graph", "quick.yaml"},
+		{"run", "t.db", "quick.yaml", "--key-file", "k", "--yes"},
+		{"run", "t.db", "ask.yaml", "--state", "@state.json", "--key-file", "k", "--yes"},
+		{"run", "hidden/t.db", "ask.yaml", "--key-file", "k", "--yes"},
+		{"ls", "hidden/t.db"},
+		{"ls", "t.db", "--flows", "hidden"},
+		{"import", "t.db", "hidden/a.bundle", "--key-file", "k", "--yes"},
+	} {
+		code, said := told(t.Context(), args...)
+		if code != 7 || !strings.Contains(said, "no permission") || strings.Contains(said, "is created") {
+			t.Errorf("%q: exit code %d: %s", args, code, said)
+		}
+	}
+}
