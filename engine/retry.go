@@ -13,7 +13,8 @@ import (
 
 // Retry says how often a node is tried. Only what is safe to repeat is: a node
 // that has called a tool which is not idempotent, or has asked a person, fails
-// with its first error, whatever that call came to.
+// with its first error, whatever that call came to, also when it made the call
+// before a crash and does not come to it again.
 type Retry struct {
 	Attempts int              // in all; below 2 is one
 	Delay    time.Duration    // before the second attempt
@@ -131,13 +132,38 @@ func (n *nodeState) keepFailure(ctx context.Context, attempt int, last bool, fai
 	record := tool.Tool{Name: attemptTool, Idempotent: true, Run: func(context.Context, tool.Input) (any, error) {
 		return failedAttempt{attempt, last, validText(failure.Error())}, nil
 	}}
-	p, err := n.numbered(record, 0, json.RawMessage(fmt.Sprintf(`{"attempt":%d}`, attempt)))
+	p, err := n.numbered(record, n.afterAll(), json.RawMessage(fmt.Sprintf(`{"attempt":%d}`, attempt)))
 	if err != nil {
 		return err
 	}
 	defer n.underway.Done()
 	_, err = n.attempt(context.WithoutCancel(ctx), p)
 	return err
+}
+
+// afterAll is the number after all calls of the node that are known, also those
+// that it made before a crash and did not come to again: their records stand.
+func (n *nodeState) afterAll() int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	last := n.n
+	for k := range n.s.replay {
+		if k.step == n.s.base && k.node == n.id {
+			last = max(last, k.ordinal)
+		}
+	}
+	return last + 1
+}
+
+// actedBefore reports whether the log has a call of the node that may not be
+// repeated. A node that is not deterministic may fail before it comes to it.
+func (n *nodeState) actedBefore() bool {
+	for k, c := range n.s.replay {
+		if k.step == n.s.base && k.node == n.id && !c.Idempotent && (c.Finished() || c.Open()) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t retried) once(ctx context.Context, s State) (State, error) {
@@ -151,11 +177,11 @@ func (t retried) once(ctx context.Context, s State) (State, error) {
 
 // repeatable reports whether the node may run again in this superstep: nobody
 // waits or was asked, also not for an approval, no call that is not idempotent
-// was made, and this worker may go on.
+// was made, by any worker, and this worker may go on.
 func (n *nodeState) repeatable(ctx context.Context) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return !n.waits && n.asks == 0 && !n.acted && ctx.Err() == nil && n.s.stopped() == nil
+	return !n.waits && n.asks == 0 && !n.acted && !n.actedBefore() && ctx.Err() == nil && n.s.stopped() == nil
 }
 
 // wait is how long to wait after so many failures.

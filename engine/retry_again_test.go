@@ -118,3 +118,79 @@ func TestAHeldNodeIsTriedOnceMore(t *testing.T) {
 	}
 	verified(t, s, "a")
 }
+
+// A node that is not deterministic may fail, after a crash, before it comes to a
+// call that it made then: that call is not repeated by another attempt, and its
+// record stands for who tries the node again later.
+func TestRetryKnowsTheCallsOfADeadWorker(t *testing.T) {
+	for name, quote := range map[string]func(ctx context.Context, pass int) error{
+		"a call failed": func(ctx context.Context, pass int) error {
+			_, err := engine.CallTool(ctx, "quote", map[string]any{"pass": pass})
+			return err
+		},
+		"its code failed": func(_ context.Context, pass int) error {
+			if pass == 2 {
+				return errors.New("no quote today")
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w, pass := newStore(), newWorld(), 0
+			w.do["quote"] = func(context.Context, tool.Input) (any, error) {
+				if pass == 2 {
+					return nil, errors.New("no quote today")
+				}
+				return 1, nil
+			}
+			tools := tool.NewRegistry(w.tool("quote", idempotent), w.tool("charge_card"))
+			node := engine.NodeFunc(func(ctx context.Context, _ engine.State) (engine.State, error) {
+				if pass++; pass > 3 {
+					t.Fatal("it is tried again")
+				}
+				if err := quote(ctx, pass); err != nil {
+					return nil, err
+				}
+				_, err := engine.CallTool(ctx, "charge_card", nil)
+				return nil, err
+			})
+			f := engine.NewFlow("shop").HoldOnError().Node("pay", mustRetry(t, engine.Retry{Attempts: 3}, node))
+			died := &diesKnowing{full: s, at: stores.CallDone, tool: "charge_card"}
+			if _, err := runner(t, died, tools).Run(ctx, f, start("a")); err == nil || w.count("charge_card") != 1 {
+				t.Fatalf("%v", err)
+			}
+			second := runner(t, s, tools, named("second"))
+			if _, err := second.Recover(ctx, f, key("a"), engine.RecoverOptions{Takeover: true}); !errors.Is(err, engine.ErrHeld) || w.count("charge_card") != 1 {
+				t.Fatalf("%d charges: %v", w.count("charge_card"), err)
+			}
+			if res, err := second.Recover(ctx, f, key("a"), engine.RecoverOptions{}); err != nil || res.Status != stores.StatusDone || w.count("charge_card") != 1 {
+				t.Errorf("%d charges: %+v, %v", w.count("charge_card"), res, err)
+			}
+			verified(t, s, "a")
+		})
+	}
+}
+
+// diesKnowing is a store whose worker dies once it has a record of a call.
+type diesKnowing struct {
+	full
+	at   stores.CallStatus
+	tool string
+	dead bool
+}
+
+func (d *diesKnowing) RecordCall(ctx context.Context, w stores.CallWrite) error {
+	if d.dead {
+		return errCrash
+	}
+	err := d.full.RecordCall(ctx, w)
+	d.dead = w.Call.Status == d.at && w.Call.Tool == d.tool
+	return err
+}
+
+func (d *diesKnowing) Save(ctx context.Context, w stores.Save) error {
+	if d.dead {
+		return errCrash
+	}
+	return d.full.Save(ctx, w)
+}

@@ -165,6 +165,9 @@ func (f flowSpec) drawNode(r *rand.Rand, within []stage, lap, id string) nodeSpe
 		if f.holds && s.tool == broken {
 			s.tool = flaky // what never works would hold the run for ever
 		}
+		if n.attempts > 0 && s.args == drifting {
+			s.args = unique // which attempt a call is of would not be foretold
+		}
 		if deep > 0 && isAsking[s.tool] {
 			s.args = unique // which of several denials ends a container is not foretold
 		}
