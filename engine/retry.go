@@ -147,8 +147,8 @@ func (n *nodeState) afterAll() int64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	last := n.n
-	for k := range n.s.replay {
-		if k.step == n.s.base && k.node == n.id {
+	for k, c := range n.s.replay {
+		if k.step == n.s.base && k.node == n.id && c.Tool != attemptTool {
 			last = max(last, k.ordinal)
 		}
 	}
