@@ -126,9 +126,9 @@ func whyRunning(f facts) (string, string) {
 	case len(f.resolved) > 0:
 		return fmt.Sprintf("%s resolved, and no worker has picked the run up", strings.Join(f.resolved, ", ")), next
 	case f.lapsed != nil:
-		return fmt.Sprintf("%s lost its lease at %s before %s was finished; no call is in doubt", f.lapsed.Holder, timeOf(f.now, f.lapsed.Expires), where), next
+		return fmt.Sprintf("%s lost its lease at %s before %s finished; no call is in doubt", f.lapsed.Holder, timeOf(f.now, f.lapsed.Expires), where), next
 	}
-	return fmt.Sprintf("%s stopped before %s was finished, silent since %s; no call is in doubt", nameOr(f.worker, "the worker"), where, timeOf(f.now, f.updated)), next
+	return fmt.Sprintf("%s stopped before %s finished, silent since %s; no call is in doubt", nameOr(f.worker, "the worker"), where, timeOf(f.now, f.updated)), next
 }
 
 func whyFailed(f facts) string {

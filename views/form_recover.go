@@ -17,9 +17,10 @@ import (
 // to do with calls in doubt, and whether a run that is alive is taken over.
 type recoverForm struct {
 	picker
-	plan viewer.Plan
-	ways []way
-	sure bool // the way under the cursor was chosen once, see way.twice
+	plan  viewer.Plan
+	alike map[string]bool // the tools of several calls
+	ways  []way
+	sure  bool // the way under the cursor was chosen once, see way.twice
 }
 
 // way is one way to recover.
@@ -36,7 +37,7 @@ type way struct {
 // chosen when exactly the same can still be done, and is asked for anew.
 func (f *recoverForm) fill(p viewer.Plan) {
 	chosen := f.way()
-	f.plan, f.picked, f.ways, f.sure = p, true, nil, false
+	f.plan, f.picked, f.ways, f.sure, f.alike = p, true, nil, false, severalOf(p)
 	leave := way{text: "leave it, recover nothing", verb: "leave it", enter: leaves}
 	again := p.Repeats()
 	rerun := way{verb: "recover, run again", calls: callIDs(slices.Concat(p.InDoubt, again)),
@@ -205,6 +206,9 @@ func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, 
 		}
 		text += ", not run again"
 	}
+	if f.alike[c.Tool] { // its arguments tell it from the others, but not of one that replays
+		text = c.ID + ": " + text
+	}
 	head := f.styles.Tone(tone).Render(symbol + " " + widget.Fit(what, 7, ""))
 	head += " " + widget.Fit(widget.Plain(c.Tool), toolCells(width), f.styles.Ellipsis)
 	style := f.styles.Tone(theme.Normal)
@@ -219,6 +223,16 @@ func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, 
 		lines = append(lines, widget.Space(callIndent)+style.Render(l))
 	}
 	return lines
+}
+
+// severalOf are the tools of which the plan has several calls.
+func severalOf(p viewer.Plan) map[string]bool {
+	several, met := map[string]bool{}, map[string]bool{}
+	for _, c := range slices.Concat(p.Replay, p.Rerun, p.Runs, p.InDoubt) {
+		several[c.Tool] = met[c.Tool]
+		met[c.Tool] = true
+	}
+	return several
 }
 
 // whyAgain is why a call is made again.

@@ -200,3 +200,14 @@ func TestWhatIsAskedAfterReadingIsLookedAt(t *testing.T) {
 	x.keys(pause, "enter")
 	same(t, len(x.backend.Acted), 1)
 }
+
+// Of several calls of one tool, each is named: what replays shows no arguments.
+func TestCallsOfOneToolAreTold(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24, planOf("sync-2", func(p *viewer.Plan) {
+		p.Replay = append([]viewer.Call{{ID: "bob.1", Tool: "pay", Status: "done", Ended: &p.Row.Updated}}, p.Replay...)
+		p.Rerun = append(p.Rerun, viewer.Call{ID: "ann.1", Tool: "pay", Idempotent: true}, viewer.Call{ID: "cid.1", Tool: "pay", Idempotent: true})
+	}))
+	x.keys("j", "j", "j", "j", "j", "R", pause)
+	x.sees("bob.1: done", "ann.1: idempotent, runs again", "cid.1: idempotent, runs again", "put_rows          idempotent")
+}
