@@ -112,9 +112,11 @@ func (f *recoverForm) refusal() string {
 	return ""
 }
 
-// decides reports that a way was chosen that is not safe, or that a stored
-// decision is used: both are answered for by whoever recovers.
-func (f *recoverForm) decides() bool { return f.way().twice != "" || f.plan.Decision != nil }
+// decides reports that a way was chosen that is not safe, that a stored decision
+// is used, or that no log tells what happens twice: whoever recovers answers for it.
+func (f *recoverForm) decides() bool {
+	return f.way().twice != "" || f.plan.Decision != nil || f.plan.Row.Foreign()
+}
 
 func (f *recoverForm) enter() reaction {
 	if w := f.way(); w.twice != "" && !f.sure {

@@ -58,6 +58,7 @@ func TestNothingIsDecidedUnread(t *testing.T) {
 			p.Lease = &viewer.Lease{Holder: "worker-2", Expires: viewstest.Now.Add(1e12)}
 			call(&p.Rerun[0])
 		}, []string{"j", "j", "j", "j", "j", "R", pause, "j", "enter"}, viewer.Request{Action: viewer.Recover, Takeover: true}},
+		"a store without a log": {"sync-2", func(p *viewer.Plan) { p.Then = text }, []string{"j", "j", "j", "j", "j", "R", pause}, viewer.Request{Action: viewer.Recover}},
 		"recover with a decision": {"sync-2", func(p *viewer.Plan) {
 			p.Decision = &viewer.Decision{Type: "approve", ID: "pay.1", By: "ana"}
 			call(&p.Rerun[0])
@@ -65,7 +66,11 @@ func TestNothingIsDecidedUnread(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := start(t, 80, 24, planOf(c.run, c.change))
+			x := start(t, 80, 24, planOf(c.run, c.change), func(b *viewstest.Backend) {
+				if name == "a store without a log" {
+					b.Rows[5].Kind = "teff"
+				}
+			})
 			x.keys(c.open...)
 			x.keys(pause)
 			x.seesNot(hiddenTail)
