@@ -58,3 +58,19 @@ func TestOneLineMoreIsShown(t *testing.T) {
 		}
 	}
 }
+
+// In the least window that is drawn, runs of one id are told apart by their owners.
+func TestOwnersStayInTheLeastWindow(t *testing.T) {
+	t.Parallel()
+	x := start(t, 60, 16, shop, func(b *viewstest.Backend) {
+		for i, owner := range []string{"alice", "bob"} {
+			b.Rows[i].Run, b.Rows[i].Ref.Run = "chat-1", "chat-1"
+			b.Rows[i].Owner, b.Rows[i].Ref.Owner = owner, owner
+		}
+	})
+	x.sees("owner")
+	for _, owner := range []string{"chat-1      alice", "chat-1      bob"} {
+		x.sees(owner)
+	}
+	x.exact(60, 16)
+}

@@ -22,7 +22,7 @@ func (r *runs) columns() []widget.Column {
 	ownerFrom, storeFrom := 100, 140
 	storeMin := 6
 	if differ(rows, func(row viewer.Row) string { return row.Owner }) {
-		owner, ownerFrom = 4, 0
+		owner, ownerFrom = 1, 0 // one run id may be there of each
 	}
 	if differ(rows, func(row viewer.Row) string { return row.Store }) {
 		store, storeFrom = 3, 0
