@@ -81,14 +81,11 @@ func TestScenario29HugePasteIsRefusedWithTheLimit(t *testing.T) {
 	x.keys("j", "j", "i")
 	x.settle()
 	x.keys("enter")
-	began := time.Now()
 	x.paste(strings.Repeat("x", 1<<20))
 	x.sees("refused: 1048576 bytes, the field takes 65536")
 	x.paste(strings.Repeat("y", 60_000))
-	_ = x.view()
-	if took := time.Since(began); took > 2*time.Second {
-		t.Fatalf("took %v", took)
-	}
+	x.keys("enter", pause, "enter")
+	same(t, string(x.backend.Acted[0].Value), `"`+strings.Repeat("y", 60_000)+`"`)
 }
 
 func TestTextOwnsEveryKeyButCtrlC(t *testing.T) {
