@@ -1,6 +1,7 @@
 package flowfile
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -140,6 +141,32 @@ func FuzzTemplate(f *testing.F) {
 		}
 		if utf8.ValidString(text) && utf8.ValidString(value) && !utf8.ValidString(got) {
 			t.Errorf("%q on %q: %q is not UTF-8", text, value, got)
+		}
+	})
+}
+
+// Whatever a flow file holds, nothing that a variable says is in its graph.
+func FuzzVariables(f *testing.F) {
+	for _, text := range []string{every, everyIdiom} {
+		for n := range len(marks.FindAllString(text, -1)) {
+			varied, _ := with(text, n)
+			f.Add(varied)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, canary) {
+			return
+		}
+		file, err := Parse("f.yaml", []byte(text), Options{Env: canaryEnv, AllowUnknownTools: true})
+		if err != nil {
+			return
+		}
+		outer, inner, err := file.Flow.Topologies()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := fmt.Sprintf("%+v %+v", outer, inner); strings.Contains(all, canary) || strings.Contains(file.Name, canary) {
+			t.Errorf("%s\nmakes %s", text, all)
 		}
 	})
 }
