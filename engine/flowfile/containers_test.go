@@ -124,7 +124,7 @@ var containerCases = map[string]containerCase{
         - {type: call, config: {tool: work, args: {job: before}}}
         - {type: parallel, config: {branches: [` + work("beside") + `, {id: ask, type: interrupt, config: {key: sure}}]}}`,
 		asked: []string{"again:body2/ask#1"}, jobs: []string{"before", "beside"},
-		state: engine.State{"did": "did beside", "sure": "yes", "again_rounds": json.Number("0")},
+		state: engine.State{"did": "did beside", "sure": "yes", "again_rounds": json.Number("1")},
 	},
 }
 

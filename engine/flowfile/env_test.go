@@ -81,7 +81,7 @@ steps:
   - {id: ask, type: interrupt, config: {key: code}}
   - {id: round, type: loop, config: {key: code, until: "${CODE}", max_rounds: 2, body: [{type: transform, config: {action: append, value: x, output_key: o}}]}}
   - {id: paid, type: transform, config: {action: value, value: 'yes', output_key: paid}}
-edges: [{from: ask, to: round}, {from: round, to: paid, condition: round_rounds<1}]
+edges: [{from: ask, to: round}, {from: round, to: paid, condition: round_rounds<2}]
 `,
 	"route of the flow form": `
 steps:

@@ -172,7 +172,7 @@ func (d *document) loop(r reader, s *step, cfg *item) {
 		Text: fmt.Sprintf("not %s=%s, at most %d rounds", cfg.get("key").written(), cfg.get("until").written(), most),
 		Test: func(state engine.State) (bool, error) {
 			ok, err := done.test(state)
-			return !ok && counted(state, s.id)+1 < most, err
+			return !ok && counted(state, s.id) < most, err
 		},
 	}, s.id+":again")
 }
@@ -191,10 +191,10 @@ func (n rounds) Type() string {
 	return "round"
 }
 
-// Run sets the count.
+// Run sets the count, which has the round that begins in it.
 func (n rounds) Run(_ context.Context, s engine.State) (engine.State, error) {
 	if n.begin {
-		return engine.State{n.loop + "_rounds": 0}, nil
+		return engine.State{n.loop + "_rounds": 1}, nil
 	}
 	return engine.State{n.loop + "_rounds": counted(s, n.loop) + 1}, nil
 }

@@ -213,6 +213,8 @@ edges:
 	}
 	if res := c.start(nil); res.Status != stores.StatusDone || fmt.Sprint(res.State["log"]) != "[1 2 out]" {
 		t.Errorf("%s %v", res.Status, res.State["log"])
+	} else if res.State["twice_rounds"] != json.Number("2") { // the body ran twice
+		t.Errorf("%v rounds are counted", res.State["twice_rounds"])
 	}
 	n = 0
 	c = newChat(t, parsed(t, text(2), Options{Tools: tools}))
@@ -222,6 +224,34 @@ edges:
 	}
 	if res := c.start(nil); res.Status != stores.StatusDone || fmt.Sprint(res.State["log"]) != "[1 2 out 3 out]" {
 		t.Errorf("%s %v", res.Status, res.State["log"])
+	}
+}
+
+// The count is in the state: the round under way while the body runs, and then
+// how many there were, which tells a loop that used them up.
+func TestRoundsOfALoop(t *testing.T) {
+	for most, holds := range map[int]int{1: 9, 2: 9, 3: 2, 4: 1} {
+		c := newChat(t, parsed(t, fmt.Sprintf(`
+name: f
+state: {schema: {log: append}, initial: {log: []}}
+steps:
+  - id: l
+    type: loop
+    config:
+      key: l_rounds
+      until: "%d"
+      max_rounds: %d
+      body: [{type: transform, config: {action: append, template: "{l_rounds}", output_key: log}}]
+`, holds, most), Options{}))
+		n := min(most, holds)
+		var log []string
+		for i := range n {
+			log = append(log, fmt.Sprint(i+1))
+		}
+		res := c.start(nil)
+		if fmt.Sprint(res.State["log"]) != fmt.Sprint(log) || res.State["l_rounds"] != json.Number(fmt.Sprint(n)) {
+			t.Errorf("at most %d, until %d: %v", most, holds, res.State)
+		}
 	}
 }
 
