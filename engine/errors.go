@@ -30,7 +30,8 @@ var (
 	ErrTurn = errors.New("the turn failed")
 )
 
-// Error is an error about one run. Its text says what happened and what to do next.
+// Error is an error about one run. Its text says what happened and to which run;
+// what to do next is in Hint, which the text leaves out.
 type Error struct {
 	Class    error // one of the Err values
 	Key      stores.Key
