@@ -14,6 +14,9 @@ type refusal struct{ text, mark, node, reason string }
 
 const refusedStep = "steps:\n  - {id: a, type: transform, config: {action: now, output_key: o}}\n"
 
+// flowForm begins a file of idioms.
+const flowForm = "steps:\n  - transform: {action: now, output_key: at}\n"
+
 // What flow files of our own do not run, each told with its place, its step and
 // the reason.
 var refusals = []refusal{
@@ -67,6 +70,16 @@ var refusals = []refusal{
 	{"steps:\n  - {id: a, type: map, config: {input_keys: l, output_key: o, processor: {type: transform, action: now, config: {action: now, output_key: o}}}}\n", "action: now, config", "a/item", `"action" stands both`},
 	{"steps:\n  - {id: a, type: loop, config: {key: k, until: x, body: [{type: transform, action: now, config: {action: now, output_key: o}}]}}\n", "action: now, config", "a:body", `"action" stands both`},
 	{"steps:\n  - {id: a, type: loop, config: {key: k, until: x, body: [{type: loop, key: l, config: {key: l, until: y, body: [{type: command}]}}]}}\n", "key: l, config", "a:body/loop", `"key" stands both`},
+
+	{flowForm + "  - frobnicate: {x: 1}\n", "frob", "", "supported: append_assistant, branch, call, context_builder, interrupt, llm, loop, map, parallel, route, tool_loop, transform, type"},
+	{flowForm + "  - branch: {key: k, cases: [{value: a, steps: [interrupt: {id: why, key: w}]}]}\n", "why", "", "interrupt stands in a list, where a step is named after its type and place: leave its id out"},
+	{flowForm + "  - branch: {key: k, cases: [{value: a, steps: [branch: {}]}]}\n", "branch: {}", "", "supported there: call, interrupt, llm, map, tool_loop, transform, type"},
+	{flowForm + "  - branch: {key: k, cases: [{value: a, steps: [call: {tool: t}]}], converge: {transform: {id: end, action: now, output_key: o}}}\n", "end", "", "transform stands in a list"},
+	{flowForm + "  - branch: {key: k, default: [{call: {id: c, tool: t}}, {transform: {action: now, output_key: o}}]}\n", "c,", "", "call stands in a list"},
+	{flowForm + "  - parallel: {branches: [[type: {id: g, type: gate}]]}\n", "g,", "", "type stands in a list"},
+	{flowForm + "  - parallel: {branches: [[transform: {action: now, output_key: p}]], converge: {transform: {id: end, action: now, output_key: q}}}\n", "end", "", "transform stands in a list"},
+	{flowForm + "  - map: {input_keys: [l], output_key: m, processor: [transform: {id: each, action: now, output_key: r}]}\n", "each", "", "transform stands in a list"},
+	{flowForm + "  - loop: {key: k, until: x, max_rounds: 2, body: [transform: {id: again, action: now, output_key: o}], done: [transform: {action: now, output_key: o}]}\n", "again", "", "transform stands in a list"},
 
 	{"steps:\n  - {id: a, type: command, config: {goto: b}}\n", "b}", "a", `goto "b" is no step of its graph`},
 	{"steps:\n  - {id: a, type: command, config: {routes: [{when: x, goto: a}]}}\n", "x,", "a", `condition "x" has no operator`},

@@ -2,6 +2,7 @@ package document
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/flowtui/flowtui/engine/teff"
 	"github.com/flowtui/flowtui/engine/teff/py"
@@ -111,6 +112,17 @@ func (l *loader) knownIdioms() []string {
 		return slices.Concat(idioms, ownIdioms)
 	}
 	return idioms
+}
+
+// supported lists the idioms among words. Our own files have those of teff's only
+// that run here; of a document teff's own list is told, and what of it does not.
+func (l *loader) supported(words []string) string {
+	fails := func(word string) bool { return slices.Contains(modelled, word) && (l.own == nil || word != "llm") }
+	runs := slices.Sorted(slices.Values(words))
+	if l.own != nil {
+		return strings.Join(slices.DeleteFunc(runs, fails), ", ")
+	}
+	return strings.Join(runs, ", ") + "; here only those without a model: not " + strings.Join(modelled, ", ")
 }
 
 // inLists are the idioms that may stand in lists.

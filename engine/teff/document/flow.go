@@ -46,7 +46,7 @@ func (f *flow) idiom(v py.Value) (string, *py.Dict, error) {
 	}
 	word := step.Keys()[0]
 	if !slices.Contains(f.knownIdioms(), word) {
-		return "", nil, fail(f.at(step), config, "unknown flow step %s — supported: %s", py.Repr(word), strings.Join(f.knownIdioms(), ", "))
+		return "", nil, fail(f.at(step), config, "unknown flow step %s — supported: %s", py.Repr(word), f.supported(f.knownIdioms()))
 	}
 	payload, ok := get(step, word).(*py.Dict)
 	if !ok {
@@ -200,6 +200,7 @@ func (f *flow) parallel(p *py.Dict) error {
 		if word != "transform" {
 			return fail(f.at(v), config, "parallel `converge:` only supports a Transform node in this release")
 		}
+		f.nameless(word, payload)
 		if meet, err = f.nodes(word, payload, false); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package document
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/flowtui/flowtui/engine/teff/py"
 )
@@ -20,7 +19,10 @@ func (f *flow) list(v py.Value, keepIDs bool) ([]spec, error) {
 			return nil, err
 		}
 		if !slices.Contains(f.inLists(), word) {
-			return nil, fail(f.at(item), config, "%s cannot stand inside a list of steps; supported there: %s", word, strings.Join(f.inLists(), ", "))
+			return nil, fail(f.at(item), config, "%s cannot stand inside a list of steps; supported there: %s", word, f.supported(f.inLists()))
+		}
+		if word != "transform" || !keepIDs {
+			f.nameless(word, payload)
 		}
 		specs, err := f.nodes(word, payload, false)
 		if err != nil {
@@ -32,6 +34,14 @@ func (f *flow) list(v py.Value, keepIDs bool) ([]spec, error) {
 		all = append(all, specs...)
 	}
 	return all, nil
+}
+
+// nameless refuses the id of a step in a list in flow files of our own, where no
+// key is passed over. teff drops it: such a step is named after its type and place.
+func (f *flow) nameless(word string, p *py.Dict) {
+	if f.own != nil && get(p, "id") != nil {
+		f.refuse(f.valueAt(p, "id"), "", "%s stands in a list, where a step is named after its type and place: leave its id out, or write the file with {id, type, config} and edges", word)
+	}
 }
 
 // nodes are those of an idiom that may also stand in a list; top says that it

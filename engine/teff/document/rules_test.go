@@ -274,6 +274,7 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 		{"TypeError", "graph.steps must be a list", "steps: [{id: s, type: subflow, config: {graph: {steps: }}}]\n"},
 		{"ConfigError", "parallel branches must be a step mapping", "steps: [{id: p, type: parallel, config: {branches: [x]}}]\n"},
 		{"ConfigError", "branch cannot stand inside a list of steps", "steps:\n - transform: {action: value, output_key: x}\n - loop: {key: k, until: x, body: [branch: {}], done: [transform: {}]}\n"},
+		{"ConfigError", "team, transform, type; here only those without a model: not agent, agent_step, llm, supervise, supervisor, team", "steps:\n - transform: {action: value, output_key: x}\n - foo: {}\n"},
 		{"ValueError", "max_rounds must be at least 1", "steps:\n - transform: {action: value, output_key: x}\n - loop: {key: k, until: x, max_rounds: 0, body: [transform: {}], done: [transform: {}]}\n"},
 		{"ConfigError", "the document holds more than", "a: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\n"},
 		{"RecursionError", "the document includes itself", "include: wf.yaml\n"},
