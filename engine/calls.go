@@ -63,6 +63,8 @@ func (s *session) execute(ctx context.Context, p pendingCall) (json.RawMessage, 
 		// Stopping is a fact of this process, not an outcome of the call.
 		s.stop(context.Cause(s.ctx))
 		return nil, err
+	case errors.Is(err, tool.ErrOutcomeUnknown): // which it says
+		err = fmt.Errorf("the node gave up waiting: %w", err)
 	default:
 		err = fmt.Errorf("the node gave up waiting: %w: %w", err, tool.ErrOutcomeUnknown)
 	}
@@ -148,7 +150,7 @@ func (s *session) runTool(ctx context.Context, p pendingCall) (v any, err error)
 	ctx = context.WithValue(ctx, idempotencyKey{}, in.IdempotencyKey)
 	if p.tool.Timeout > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, p.tool.Timeout, fmt.Errorf("no answer within %s: %w", p.tool.Timeout, tool.ErrOutcomeUnknown))
+		ctx, stop = context.WithTimeoutCause(ctx, p.tool.Timeout, timedOut{p.tool.Timeout})
 		defer stop()
 	}
 	defer func() {
@@ -157,10 +159,31 @@ func (s *session) runTool(ctx context.Context, p pendingCall) (v any, err error)
 		}
 	}()
 	v, err = p.tool.Run(ctx, in)
-	if err != nil && errors.Is(context.Cause(ctx), tool.ErrOutcomeUnknown) {
-		err = fmt.Errorf("%w (%w)", err, context.Cause(ctx))
+	if late, ok := context.Cause(ctx).(timedOut); ok && err != nil {
+		err = late.tell(err)
 	}
 	return v, err
+}
+
+// timedOut is the cause of a context that ended with a tool's own timeout. Nobody
+// knows what its call did.
+type timedOut struct{ limit time.Duration }
+
+func (e timedOut) Error() string        { return fmt.Sprintf("no answer within %s", e.limit) }
+func (e timedOut) Is(target error) bool { return target == tool.ErrOutcomeUnknown }
+
+// tell adds to what the tool returned only what that does not say.
+func (e timedOut) tell(err error) error {
+	unknown := strings.Contains(err.Error(), tool.ErrOutcomeUnknown.Error())
+	switch {
+	case errors.Is(err, e) && unknown:
+		return err
+	case errors.Is(err, e):
+		return fmt.Errorf("%w: %w", tool.ErrOutcomeUnknown, err)
+	case unknown:
+		return fmt.Errorf("%w (%w)", err, e)
+	}
+	return fmt.Errorf("%w (%w: %w)", err, e, tool.ErrOutcomeUnknown)
 }
 
 // idempotency is the same for a call on every worker: it hashes what names the

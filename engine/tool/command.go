@@ -9,8 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -156,17 +158,32 @@ func (s CommandSpec) result(stdout *head) (json.RawMessage, error) {
 	case !utf8.Valid(out):
 		return nil, &ResultError{s.Name, "stdout is not UTF-8"}
 	case !json.Valid(out):
-		return nil, &ResultError{s.Name, "stdout is not one JSON value: " + excerpt(out)}
+		return nil, &ResultError{s.Name, "stdout is not one JSON value; stdout was: " + excerpt(out)}
 	}
 	return out, nil
 }
 
+// excerpt is how output begins that is no JSON, without quotes: with them a text
+// would look like the JSON that it is not. What cannot be printed is escaped.
 func excerpt(b []byte) string {
 	const limit = 80
-	if len(b) > limit {
-		return fmt.Sprintf("%q…", strings.ToValidUTF8(string(b[:limit]), ""))
+	end := ""
+	if r, _ := utf8.DecodeRune(b); unicode.IsLetter(r) {
+		end = " (a text needs quotes)"
 	}
-	return fmt.Sprintf("%q", b)
+	if len(b) > limit {
+		b, end = b[:limit], "…"+end
+	}
+	var out strings.Builder
+	for _, r := range strings.ToValidUTF8(string(b), "") {
+		if unicode.IsPrint(r) {
+			out.WriteRune(r)
+		} else {
+			quoted := strconv.QuoteRune(r)
+			out.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return out.String() + end
 }
 
 func inherited(hide []string) []string {

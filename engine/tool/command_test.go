@@ -136,6 +136,25 @@ func TestCommandResultThatCannotBeKept(t *testing.T) {
 	}
 }
 
+// What was printed is told as it is: bounded, on one line, and a text is told from
+// the JSON text that it should be.
+func TestCommandResultIsQuotedAsItWas(t *testing.T) {
+	const ran = "t: the call ran, but its result cannot be kept: stdout is not one JSON value; stdout was: "
+	for stdout, want := range map[string]string{
+		"hold\n":                       "hold (a text needs quotes)",
+		"two words\nand \x1b[31mred\a": `two words\nand \x1b[31mred\a (a text needs quotes)`,
+		`{"a":1`:                       `{"a":1`,
+		"1 2":                          "1 2",
+		"\u202eevil":                   `\u202eevil`,
+		strings.Repeat("é", 100):       strings.Repeat("é", 40) + "… (a text needs quotes)",
+		strings.Repeat("[", 1<<16):     strings.Repeat("[", 80) + "…",
+	} {
+		if _, err := call(t, t.Context(), spec("say", stdout), tool.Input{}); err == nil || err.Error() != ran+want {
+			t.Errorf("stdout %.20q: got %v, want %s", stdout, err, want)
+		}
+	}
+}
+
 // A program whose answer is too long is not cut off in the middle of its work.
 func TestCommandResultTooLarge(t *testing.T) {
 	done := filepath.Join(t.TempDir(), "done")
