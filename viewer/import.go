@@ -41,7 +41,7 @@ const twice = "it has not ended: it can be gone on with here and where it came f
 // have not ended, and from a bundle whose manifest does not verify. An owner
 // other than AnyOwner selects runs.
 func (s *Service) PlanImport(ctx context.Context, owner string, force bool) ([]Importing, error) {
-	_, from, err := s.importPair()
+	to, from, err := s.importPair()
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +51,9 @@ func (s *Service) PlanImport(ctx context.Context, owner string, force bool) ([]I
 			p.Code, p.Hint = codeCorrupt, "with --force the runs of a bundle that was damaged are imported as far as they verify by themselves"
 		}
 		return nil, p
+	}
+	if err := s.fits(ctx, to, owner); err != nil {
+		return nil, err
 	}
 	list := []Importing{}
 	lister := from.store.(stores.Reader)
@@ -152,7 +155,7 @@ func (s *Service) Import(ctx context.Context, plan []Importing, note string, pro
 	if err != nil {
 		return list, err
 	}
-	if err := s.writable(to, stores.Key{}); err != nil {
+	if err := s.MayBegin(ctx, Ref{Store: to.label, Owner: stores.AnyOwner}); err != nil {
 		return list, err
 	}
 	if p, ok := to.store.(stores.Preparer); ok {

@@ -51,6 +51,9 @@ func (s *Service) Start(ctx context.Context, r StartRequest, progress func(Progr
 	if a.format.Unsigned {
 		return s.startForeign(ctx, a, k, r, &teller{s: s, progress: progress})
 	}
+	if err := s.MayBegin(ctx, a.ref(k)); err != nil {
+		return Outcome{}, err
+	}
 	if r.Flow == nil {
 		return Outcome{}, Problem{Code: codeUsage, Message: "no flow was given"}
 	}

@@ -69,6 +69,10 @@ func (s *Service) Turn(ctx context.Context, r TurnRequest) (Reply, error) {
 		t.Identity = stores.Identity{Principal: s.o.Identity.Principal} // the run keeps its user, whoever writes
 	case !errors.Is(err, stores.ErrNotFound) && !errors.Is(err, engine.ErrCheckpointNotFound):
 		return Reply{}, err
+	default: // it is started
+		if err := s.MayBegin(ctx, a.ref(k)); err != nil {
+			return Reply{}, err
+		}
 	}
 	tell := &teller{s: s}
 	runner, err := s.runner(a, r.Tools, tell)

@@ -88,7 +88,7 @@ func (c chat) talk(ctx context.Context, args []string, use func(context.Context,
 	if s.owner == stores.AnyOwner {
 		return usagef("a session has one owner, not --owner %s", s.owner)
 	}
-	if err := c.confirmIn(ctx, s, targets[0], fmt.Sprintf("talk with %s as %s in %s", file.Name, c.id, s.shown(args[0])), c.id); err != nil {
+	if err := c.confirmIn(ctx, s, targets[0], s.Find(c.id, s.owner), fmt.Sprintf("talk with %s as %s in %s", file.Name, c.id, s.shown(args[0])), c.id); err != nil {
 		return err
 	}
 	return use(ctx, s, file)

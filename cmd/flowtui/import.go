@@ -81,7 +81,7 @@ func (a *app) importBundle(ctx context.Context, store, file string, i importing)
 		if !a.global.yes {
 			a.imports(textWriter{a.stderr}, viewer.ForPeople(plan))
 		}
-		if err := a.confirmIn(ctx, s, targets[0], "import "+plural(len(coming), "run")+" into "+s.shown(store), strconv.Itoa(len(coming))); err != nil {
+		if err := a.confirmIn(ctx, s, targets[0], s.Find("", owner), "import "+plural(len(coming), "run")+" into "+s.shown(store), strconv.Itoa(len(coming))); err != nil {
 			return err
 		}
 	}

@@ -99,7 +99,7 @@ func (a *app) start(ctx context.Context, store, flow string, r viewer.StartReque
 	if r.Run != "" {
 		what += " as " + r.Run
 	}
-	if err := a.confirmIn(ctx, s, targets[0], what+" in "+s.shown(store), name); err != nil {
+	if err := a.confirmIn(ctx, s, targets[0], s.Find(r.Run, s.owner), what+" in "+s.shown(store), cmp.Or(r.Run, name)); err != nil {
 		return err
 	}
 	out, err := s.Start(ctx, r, a.progress)
@@ -110,9 +110,13 @@ func (a *app) start(ctx context.Context, store, flow string, r viewer.StartReque
 	return a.outcome(s, ref, out)
 }
 
-// confirmIn is confirm of what makes the store if there is none yet, which is
-// said: as a part of the question, or where none is asked before it is done.
-func (a *app) confirmIn(ctx context.Context, s *session, t target, what, name string) error {
+// confirmIn is confirm of what begins in a store, once it is known that it may. It
+// makes the store if there is none yet, which is said: as a part of the question,
+// or where none is asked before it is done.
+func (a *app) confirmIn(ctx context.Context, s *session, t target, ref viewer.Ref, what, name string) error {
+	if err := s.MayBegin(ctx, ref); err != nil {
+		return err
+	}
 	creates := !storeExists(t.location)
 	if creates {
 		what += ", which does not exist and is created"
