@@ -95,7 +95,7 @@ func (a *app) attachTargets(ctx context.Context, create bool, targets []target) 
 		Memory:      memory,
 	})
 	if err != nil {
-		return nil, err
+		return nil, withinFolder(ctx, targets, err)
 	}
 	if flows.bad != nil && slices.ContainsFunc(svc.Stores(), func(i viewer.StoreInfo) bool { return !i.Foreign }) {
 		return nil, errors.Join(flows.bad, svc.Close())

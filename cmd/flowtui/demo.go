@@ -52,8 +52,10 @@ func (a *app) demo(cmd *cobra.Command, dir, store string, noOpen bool) error {
 	if err != nil {
 		return err
 	}
-	a.note("making a demo in %s: real flows, real crashes, a few seconds", dir)
-	files, err := demo.Make(cmd.Context(), demo.Options{Dir: dir, Store: store, Open: createStore, Worker: itself})
+	files, err := demo.Make(cmd.Context(), demo.Options{
+		Dir: dir, Store: store, Open: createStore, Worker: itself,
+		Begins: func() { a.note("making a demo in %s: real flows, real crashes, a few seconds", dir) },
+	})
 	if err != nil {
 		if own { // nobody was told that it is there, and half a demo is of no use
 			err = errors.Join(err, os.RemoveAll(dir))
