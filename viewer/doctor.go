@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -228,27 +229,23 @@ func (s *Service) examineDriver(ctx context.Context, a *attachment, h *Health) {
 	}
 }
 
+// noKey is why nothing can be verified, as far as the keys of the newest runs tell.
+func (s *Service) noKey(a *attachment, keys []KeyUse) string {
+	switch {
+	case a.format.Unsigned:
+		return "its rows carry no signatures"
+	case s.o.Keys == nil:
+		return "no key was given"
+	case len(keys) > 0 && !slices.ContainsFunc(keys, func(k KeyUse) bool { return k.Result != UnknownKey }):
+		return "the newest runs are signed with a key that was not given"
+	}
+	return ""
+}
+
 // abilities are what an operator may do, each with the reason why not. keys are
 // those of the newest runs.
 func (s *Service) abilities(a *attachment, keys []KeyUse) []Ability {
-	sure := s.refusals(a, stores.Head{})
-	key := ""
-	switch {
-	case a.format.Unsigned:
-		key = "its rows carry no signatures"
-	case s.o.Keys == nil:
-		key = "no key was given"
-	case len(keys) > 0 && !slices.ContainsFunc(keys, func(k KeyUse) bool { return k.Result != UnknownKey }):
-		key = "the newest runs are signed with a key that was not given"
-	}
-	first := func(why ...string) string {
-		for _, w := range why {
-			if w != "" {
-				return w
-			}
-		}
-		return ""
-	}
+	sure, key := s.refusals(a, stores.Head{}), s.noKey(a, keys)
 	without := func(ok bool, why string) string {
 		if ok {
 			return ""
@@ -259,6 +256,10 @@ func (s *Service) abilities(a *attachment, keys []KeyUse) []Ability {
 	_, events := a.store.(stores.EventLog)
 	_, watch := a.store.(stores.Watcher)
 	_, remove := a.store.(stores.Remover)
+	forced := key
+	if key != "" {
+		forced += ", and what cannot be verified goes with --force only"
+	}
 	flows := ""
 	if s.o.Flows == nil || len(s.o.Flows.Names()) == 0 {
 		flows = "no flow files were given, with --flows"
@@ -268,7 +269,7 @@ func (s *Service) abilities(a *attachment, keys []KeyUse) []Ability {
 		return []Ability{
 			{"look at runs", ""}, {"look at earlier steps", without(history, "it keeps the newest step only")}, {"verify", key},
 			{"see who works on a run", "it keeps no leases"}, {"read the log of a run", "it keeps no log"},
-			{"answer, bring runs on", first(sure.write, s.noWorkflow(noWorkflows))},
+			{"answer, bring runs on", cmp.Or(sure.write, s.noWorkflow(noWorkflows))},
 		}
 	}
 	return []Ability{
@@ -278,8 +279,8 @@ func (s *Service) abilities(a *attachment, keys []KeyUse) []Ability {
 		{"see who works on a run", without(a.leases(), "it keeps no leases")},
 		{"see changes as they come", without(watch, "it does not tell of changes: it is asked again and again")},
 		{"verify", key},
-		{"approve, deny, answer, resolve", first(sure.write, key)},
-		{"bring runs on", first(sure.write, key, flows)},
-		{"delete runs", first(sure.write, without(remove, "it cannot delete a run only as it was seen"))},
+		{"approve, deny, answer, resolve", cmp.Or(sure.write, key)},
+		{"bring runs on", cmp.Or(sure.write, key, flows)},
+		{"delete runs", cmp.Or(sure.write, without(remove, "it cannot delete a run only as it was seen"), forced)},
 	}
 }
