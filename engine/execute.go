@@ -46,7 +46,7 @@ func (r *Runner) Execute(ctx context.Context, f *Flow, e Execution) (Result, err
 	}
 	switch {
 	case errors.Is(err, stores.ErrNotFound) && len(e.Resume) > 0:
-		return Result{}, notFound(e.Key)
+		return Result{}, NotFound(e.Key)
 	case errors.Is(err, stores.ErrNotFound):
 		return r.Run(ctx, f, Start{Key: e.Key, State: e.State, Identity: e.Identity})
 	case err != nil:

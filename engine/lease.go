@@ -35,9 +35,17 @@ func lostLease(k stores.Key) error {
 // like the result of a call that has just run.
 const detached = 5 * time.Second
 
-// hold takes the run's lease and keeps it alive. A store without leases gives
-// none, and the run's liveness is unknown there.
-func (r *Runner) hold(ctx context.Context, k stores.Key, takeover bool) (holding, error) {
+// What to do while somebody else holds a run: a recovery may take it over, whatever
+// else is tried may not.
+const (
+	takeOverHint = "wait until the lease expires, or take the run over with --takeover if that worker is dead"
+	actingHint   = "somebody is acting on it now: look at it again"
+)
+
+// hold takes the run's lease and keeps it alive; hint says what to do when another
+// worker has it. A store without leases gives none, and the run's liveness is
+// unknown there.
+func (r *Runner) hold(ctx context.Context, k stores.Key, takeover bool, hint string) (holding, error) {
 	leaser, ok := r.store.(stores.Leaser)
 	if !ok {
 		return holding{ctx: ctx, release: func() {}}, nil
@@ -46,7 +54,7 @@ func (r *Runner) hold(ctx context.Context, k stores.Key, takeover bool) (holding
 	holder := r.worker + "/" + short(r.ids())
 	if _, err := leaser.Acquire(ctx, k, holder, r.ttl, takeover); err != nil {
 		if errors.Is(err, stores.ErrConflict) {
-			return holding{}, r.heldBy(ctx, leaser, k)
+			return holding{}, r.heldBy(ctx, leaser, k, hint)
 		}
 		return holding{}, err
 	}
@@ -86,7 +94,7 @@ func (r *Runner) renew(ctx context.Context, leaser stores.Leaser, k stores.Key, 
 	}
 }
 
-func (r *Runner) heldBy(ctx context.Context, leaser stores.Leaser, k stores.Key) error {
+func (r *Runner) heldBy(ctx context.Context, leaser stores.Leaser, k stores.Key, hint string) error {
 	who := "another worker"
 	if l, err := leaser.Lease(ctx, k); err == nil && l != nil && l.Live {
 		who = fmt.Sprintf("%s, until %s unless it is renewed", l.Holder, r.clockTime(l.Expires))
@@ -94,7 +102,7 @@ func (r *Runner) heldBy(ctx context.Context, leaser stores.Leaser, k stores.Key)
 	if c, err := r.store.Latest(ctx, k); err == nil {
 		who += lastDecision(ctx, r.store, r.keys, k, c.Events, "")
 	}
-	return conflict(k, "wait until the lease expires, or take the run over with --takeover if that worker is dead", "it is being worked on by %s", who)
+	return conflict(k, hint, "it is being worked on by %s", who)
 }
 
 // clockTime is a time of day, with its date when it is not near.

@@ -85,7 +85,7 @@ func (r *Runner) RunToolLoop(ctx context.Context, l ToolLoop, s LoopStart) (Resu
 		}
 	}
 	if len(s.Decisions) > 0 {
-		return Result{}, notFound(k)
+		return Result{}, NotFound(k)
 	}
 	history, err := messageValues(l.opened(s.Messages))
 	if err != nil {

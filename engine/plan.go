@@ -86,9 +86,10 @@ func (p *Plan) refusal() error {
 	switch {
 	case p.Action == PlanNone:
 		return conflict(p.Key, "there is nothing to recover", "it has ended, it is %s", p.Checkpoint.Status)
+	case p.Lease != nil && p.Action == PlanResume:
+		return conflict(p.Key, actingHint, "it is being worked on by %s", p.Lease.Holder)
 	case p.Lease != nil:
-		return conflict(p.Key, "wait until the lease expires, or take the run over with --takeover if that worker is dead",
-			"it is being worked on by %s", p.Lease.Holder)
+		return conflict(p.Key, takeOverHint, "it is being worked on by %s", p.Lease.Holder)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (r *Runner) Recover(ctx context.Context, f *Flow, k stores.Key, o RecoverOp
 	if err := r.startable(ctx, k, l, o); err != nil {
 		return Result{}, err
 	}
-	held, err := r.hold(ctx, k, o.Takeover)
+	held, err := r.hold(ctx, k, o.Takeover, takeOverHint)
 	if err != nil {
 		return Result{}, err
 	}
@@ -82,7 +82,7 @@ func (r *Runner) recoverable(ctx context.Context, g *graph, l *loaded, b Checkpo
 func (r *Runner) startable(ctx context.Context, k stores.Key, l *loaded, o RecoverOptions) error {
 	if lease, err := liveLease(ctx, r.store, k); err != nil || lease != nil && !o.Takeover {
 		if err == nil {
-			err = r.heldBy(ctx, r.store.(stores.Leaser), k)
+			err = r.heldBy(ctx, r.store.(stores.Leaser), k, takeOverHint)
 		}
 		return err
 	}
@@ -291,7 +291,7 @@ func (r *Runner) recoverOne(ctx context.Context, h stores.Head, flows func(strin
 	o.Unattended = true
 	res, err := r.Recover(ctx, f, h.Key, o)
 	if errors.Is(err, stores.ErrNotFound) {
-		err = notFound(h.Key)
+		err = NotFound(h.Key)
 	}
 	return Recovery{res, err}
 }

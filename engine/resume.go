@@ -42,7 +42,7 @@ func (r *Runner) resume(ctx context.Context, f *Flow, k stores.Key, ds []Decide)
 	if _, _, _, err := r.decidable(ctx, k, ds, g); err != nil {
 		return Result{}, err // before anything is written
 	}
-	held, err := r.hold(ctx, k, false)
+	held, err := r.hold(ctx, k, false, actingHint)
 	if err != nil {
 		return Result{}, err
 	}

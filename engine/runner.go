@@ -141,7 +141,7 @@ func (r *Runner) Run(ctx context.Context, f *Flow, start Start) (Result, error) 
 		}
 		return Result{}, err
 	}
-	held, err := r.hold(ctx, k, false)
+	held, err := r.hold(ctx, k, false, actingHint)
 	if err != nil {
 		return Result{}, err
 	}

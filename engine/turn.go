@@ -89,7 +89,7 @@ func (r *Runner) turn(ctx context.Context, f *Flow, t Turn) (Result, error) {
 	last, err := r.store.Latest(ctx, t.Key)
 	switch {
 	case errors.Is(err, stores.ErrNotFound) && t.Question != "":
-		return Result{}, notFound(t.Key)
+		return Result{}, NotFound(t.Key)
 	case errors.Is(err, stores.ErrNotFound):
 		return r.startSession(ctx, f, t)
 	case err != nil:

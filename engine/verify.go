@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/flowtui/flowtui/engine/seal"
 	"github.com/flowtui/flowtui/stores"
@@ -163,7 +164,7 @@ func loadOnce(ctx context.Context, s stores.Store, keys *seal.Keyring, storeID, 
 		return nil, err
 	}
 	if l.last == nil && l.head == nil && len(calls) == 0 && l.events.N == 0 && len(l.findings) == 0 {
-		return nil, notFound(k)
+		return nil, NotFound(k)
 	}
 	if !hasEvents && l.last != nil {
 		l.events.N = l.last.Events // numbers go on, though the log cannot be read
@@ -220,10 +221,11 @@ func (l *loaded) once(feed func() bool, row ...any) {
 	}
 }
 
-func notFound(k stores.Key) error {
-	hint := "see flowtui ls for the runs of this owner"
-	if k.Owner == stores.DefaultOwner {
-		hint = "see flowtui ls --owner '*' for the runs of every owner"
+// NotFound is the error that a store has nothing of a run.
+func NotFound(k stores.Key) *Error {
+	hint := "see flowtui ls --owner '*' for the runs of every owner"
+	if k.Owner != stores.DefaultOwner {
+		hint = fmt.Sprintf("see flowtui ls --owner '%s' for the runs of this owner, --owner '*' for those of every owner", strings.ReplaceAll(k.Owner, "'", `'\''`))
 	}
 	return &Error{Class: ErrCheckpointNotFound, Key: k, Hint: hint}
 }

@@ -59,11 +59,7 @@ func (s *Service) absent(ctx context.Context, a *attachment, k stores.Key, err e
 		return err
 	}
 	// That there is no checkpoint is all that the store's own error would add.
-	hint := "see flowtui ls for the runs of this owner"
-	if k.Owner == stores.DefaultOwner {
-		hint = "see flowtui ls --owner '*' for the runs of every owner"
-	}
-	return &engine.Error{Class: engine.ErrCheckpointNotFound, Key: k, Hint: hint}
+	return engine.NotFound(k)
 }
 
 // damaged reports an error of reading that is about stored rows: asking again
