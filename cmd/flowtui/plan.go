@@ -112,11 +112,12 @@ func review(w io.Writer, r viewer.ReviewEntry) {
 	if r.Masked > 0 {
 		fmt.Fprintf(w, "    secrets masked: %d, `flowtui plan --reveal` shows them\n", r.Masked)
 	}
-	yes := "if yes"
-	if r.Type == viewer.WaitInterrupt { // its answer may well be no
-		yes = "answered"
+	// Named by what is decided: the y of the question below may well deny.
+	yes := "if approved"
+	if r.Type == viewer.WaitInterrupt {
+		yes = "if answered"
 	}
-	for _, line := range []struct{ name, text string }{{yes, r.IfYes}, {"if no", r.IfNo}} {
+	for _, line := range []struct{ name, text string }{{yes, r.IfYes}, {"if denied", r.IfNo}} {
 		if line.text != "" {
 			fmt.Fprintf(w, "    %s: %s\n", line.name, line.text)
 		}
