@@ -278,7 +278,7 @@ func (s *stateTab) view(width, height int) []string {
 		lines = append(lines, " / "+s.search.View(max(1, width-3), 1, s.writing)[0])
 	}
 	s.tree.fit(len(s.tree.shown), height-len(lines))
-	if s.tree.changes && len(s.tree.shown) <= 1 {
+	if s.tree.changes && !s.tree.changed() {
 		return append(lines, "  Nothing changed in this step.")
 	}
 	from, to := s.tree.window()

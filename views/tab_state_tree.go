@@ -68,6 +68,10 @@ func (t *stateTree) unfold() {
 	t.fit(len(t.shown), t.height)
 }
 
+// changed reports that any line differs: the first one contains all others, folded
+// away or not.
+func (t *stateTree) changed() bool { return len(t.lines) > 0 && t.lines[0].change != same }
+
 // branch reports that there are lines below the one at i.
 func (t *stateTree) branch(i int) bool { return t.end[i] > i+1 }
 

@@ -119,3 +119,17 @@ func TestTreeLineFitsEveryWidth(t *testing.T) {
 		}
 	}
 }
+
+// A folded line with changes inside is a change.
+func TestAFoldedChangeIsNotNothing(t *testing.T) {
+	t.Parallel()
+	r := openRun(t)
+	r.press("4", "{", "{", "{", "D", "enter")
+	if text := r.View(); strings.Contains(text, "Nothing changed") || !strings.Contains(text, "~ ▸ {3 keys}") {
+		t.Fatal(text)
+	}
+	r.press("}", "}") // a claim changes nothing
+	if text := r.View(); !strings.Contains(text, "+0 ~0 -0") || !strings.Contains(text, "Nothing changed in this step.") {
+		t.Fatal(text)
+	}
+}
