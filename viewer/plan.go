@@ -45,15 +45,14 @@ func (s *Service) plan(ctx context.Context, a *attachment, k stores.Key, reveal 
 	}
 	f := s.facts(g)
 	f.decisions = p.Decisions
-	t, known, err := topology(ctx, a, g.head.Digest)
+	ahead, err := s.outlook(ctx, a, g.head, p)
 	if err != nil {
 		return Plan{}, err
 	}
-	ahead := outlook{topology: t, known: known, at: p.Body.Frontier}
 	v := Plan{
 		Run: k.Run, Action: p.Action, Version: p.Version, Row: s.row(g),
 		Replay: callsOf(p.Replay, f, reveal), Rerun: callsOf(p.Rerun, f, reveal), InDoubt: callsOf(p.InDoubt, f, reveal),
-		Runs: callsOf(approved(p), f, reveal), Then: joined(firstRuns(p), ahead.then()), Claims: claims(p),
+		Runs: callsOf(approved(p), f, reveal), Then: joined(firstRuns(p), ahead.goesOn(p)), Claims: claims(p),
 	}
 	if n := len(p.Decisions); n > 0 {
 		d := p.Decisions[n-1]
