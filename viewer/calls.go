@@ -36,6 +36,9 @@ func (s *Service) Calls(ctx context.Context, ref Ref, reveal bool) ([]Call, erro
 		return nil, err
 	}
 	calls := callsOf(folded, f, reveal)
+	if err := s.again(ctx, a, k, rows, folded, calls); err != nil {
+		return nil, err
+	}
 	return out(s, calls, reveal), nil
 }
 

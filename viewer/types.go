@@ -274,7 +274,8 @@ type Call struct {
 	By         string          `json:"by"`
 	Masked     int             `json:"masked,omitempty"`
 	State      CallState       `json:"-"`
-	Digest     string          `json:"-"` // of the arguments as stored, hex
+	Digest     string          `json:"-"`                // of the arguments as stored, hex
+	Before     []Attempt       `json:"before,omitempty"` // attempts that it was made again after, the first one first
 }
 
 // Event is one entry of a run's log.

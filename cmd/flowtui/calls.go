@@ -55,17 +55,22 @@ func (a *app) calls(w io.Writer, calls []viewer.Call) {
 	var t table
 	t.add("CALL", "TOOL", "STATUS", "STEP", "SEGMENT", "ARGS", "RESULT")
 	for _, c := range calls {
-		t.add(c.ID, c.Tool, c.State.Word(), fmt.Sprint(c.Step), fmt.Sprint(c.Segment), clip(compact(c.Args), 40), clip(callResult(c), 60))
+		t.add(c.ID, c.Tool, c.State.Word(), fmt.Sprint(c.Step), fmt.Sprint(c.Segment), clip(compact(c.Args), 40), clip(callResult(c), 80))
 	}
 	t.write(w)
 }
 
+// callResult is what came of a call, behind that it was made more than once.
 func callResult(c viewer.Call) string {
+	text := dash(compact(c.Result))
 	switch {
 	case c.Error != "":
-		return "error: " + oneLine(c.Error)
+		text = "error: " + oneLine(c.Error)
 	case c.Why != "":
-		return oneLine(c.Why)
+		text = oneLine(c.Why)
 	}
-	return dash(compact(c.Result))
+	if again := c.Again(); again != "" {
+		return oneLine(again) + "; " + text
+	}
+	return text
 }
