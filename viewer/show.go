@@ -173,6 +173,7 @@ func (s *Service) fillHistory(ctx context.Context, a *attachment, k stores.Key, 
 		for _, n := range b.Nodes {
 			steps[i].Nodes = append(steps[i].Nodes, NodeRun{n.Node, n.Started, n.Ended, n.Error})
 		}
+		steps[i].Asks, steps[i].Decided = askedAt(b), decidedAt(c, b)
 	}
 	history, ok := a.store.(stores.Historian)
 	if !ok {
@@ -194,6 +195,27 @@ func (s *Service) fillHistory(ctx context.Context, a *attachment, k stores.Key, 
 			return nil
 		}
 	}
+}
+
+// askedAt are the approvals that a checkpoint waits for.
+func askedAt(b engine.Checkpoint) (list []Asked) {
+	for _, w := range b.Waiting {
+		if w.Type == engine.WaitApproval {
+			list = append(list, Asked{w.ID, w.Node, w.Tool})
+		}
+	}
+	return list
+}
+
+// decidedAt are the decisions that came with a checkpoint. It also holds those of
+// steps before that are not spent.
+func decidedAt(c stores.Checkpoint, b engine.Checkpoint) (list []Decided) {
+	for _, d := range b.Decisions {
+		if d.Asked == c.Step-1 {
+			list = append(list, Decided{Action(d.Type), d.ID, d.Tool, d.Key, d.By, d.Note})
+		}
+	}
+	return list
 }
 
 // topology reads a flow's shape. The run's signature covers its digest, so a

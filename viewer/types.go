@@ -201,6 +201,21 @@ type HistoryStep struct {
 	Claim   bool      `json:"claim"`
 	Verdict Verdict   `json:"verdict"`
 	Nodes   []NodeRun `json:"-"` // what ran to reach this step
+	Asks    []Asked   `json:"-"` // approvals that the run waits for at this step
+	Decided []Decided `json:"-"` // decisions that were stored with this step
+}
+
+// Asked is a call that waits for an approval.
+type Asked struct {
+	ID, Node, Tool string
+}
+
+// Decided is what a person decided: Approve or Deny a call, or Answer a question.
+type Decided struct {
+	Type     Action
+	ID, Tool string // of the call
+	Key      string // under which an answer lands
+	By, Note string
 }
 
 // NodeRun is one node's part in a superstep.

@@ -19,6 +19,7 @@ func callLines(r *runScreen, c viewer.Call, width int) []string {
 	head := r.styles.Title.Render(widget.Plain(c.Tool)) + "  " + r.styles.Tone(look.Tone).Render(look.Symbol+" "+widget.Plain(look.Word))
 	lines := []string{widget.Ends(head, kind, width, r.styles.Ellipsis)}
 	lines = append(lines, labelled(r.shared, "Why", c.Why, width)...)
+	lines = append(lines, labelled(r.shared, "Again", c.Again(), width)...)
 	lines = append(lines, labelled(r.shared, "When", callTimes(c), width)...)
 	lines = append(lines, labelled(r.shared, "Where", fmt.Sprintf("%s, call %d of node %s, from step %d, segment %d, record %d",
 		c.ID, c.Ordinal, c.Node, c.Step, c.Segment, c.N), width)...)

@@ -100,11 +100,22 @@ func (t *callsTab) cells(c viewer.Call) []widget.Cell {
 		{Text: c.ID, Tone: rest},
 		{Text: fmt.Sprintf("%d%s%d", c.Step, t.r.styles.Dot, c.Segment), Tone: rest},
 		{Text: c.Tool, Tone: rest},
-		{Text: look.Symbol + " " + look.Word, Tone: tone},
+		{Text: look.Symbol + " " + look.Word + timesMade(c), Tone: tone},
 		{Text: duration(c, t.r.now()), Tone: rest},
 		{Text: started, Tone: rest},
 		{Text: c.By, Tone: rest},
 	}
+}
+
+// timesMade says beside a call's status that it was made more than once.
+func timesMade(c viewer.Call) string {
+	switch {
+	case c.MaybeTwice():
+		return ", maybe twice"
+	case len(c.Before) > 0:
+		return ", run again"
+	}
+	return ""
 }
 
 // later reports a call that was made after the step under the step cursor.

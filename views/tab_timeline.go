@@ -267,6 +267,9 @@ func (t *timelineTab) notes(row timeRow) string {
 		case c.Status == "resolved" && c.By != "":
 			text += " by " + widget.Plain(c.By)
 		}
+		if again := c.Again(); again != "" {
+			text += ", " + widget.Plain(again)
+		}
 		parts = append(parts, text)
 	}
 	if row.note != "" {

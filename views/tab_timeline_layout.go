@@ -62,8 +62,11 @@ type present struct {
 func timelineOf(history []viewer.HistoryStep, calls []viewer.Call, p present) []timeRow {
 	b := timelineBuilder{history: history, present: p, calls: map[int64][]viewer.Call{}}
 	for _, c := range calls {
-		s := callStep(history, c)
-		b.calls[s] = append(b.calls[s], c)
+		for _, try := range attempts(c) {
+			for _, s := range callSteps(history, try) {
+				b.calls[s] = append(b.calls[s], try)
+			}
+		}
 	}
 	for i := range history {
 		if taken(history, i) {
@@ -74,6 +77,33 @@ func timelineOf(history []viewer.HistoryStep, calls []viewer.Call, p present) []
 	}
 	b.unsaved()
 	return foldWaits(b.rows)
+}
+
+// attempts are a call as it was each time that it was made.
+func attempts(c viewer.Call) []viewer.Call {
+	list := make([]viewer.Call, 0, len(c.Before)+1)
+	for _, b := range c.Before {
+		try := c
+		try.Segment, try.Status, try.State, try.Started, try.Ended, try.By, try.Error = b.Segment, b.Status, b.State, b.Started, b.Ended, b.By, b.Error
+		try.Before, try.Result, try.Why = nil, nil, ""
+		list = append(list, try)
+	}
+	return append(list, c)
+}
+
+// callSteps are the saved steps that tell of a call: that which it led to, and of one
+// that waited in vain also that with which its superstep ended.
+func callSteps(history []viewer.HistoryStep, c viewer.Call) []int64 {
+	at := callStep(history, c)
+	if c.Status != "pending" || c.State == viewer.CallWaiting || c.State == viewer.CallApproved {
+		return []int64{at}
+	}
+	for i, h := range history {
+		if h.Step > c.Step && h.Step != at && h.Status != "paused" && h.Segment >= c.Segment && !taken(history, i) && !decided(history, i) {
+			return []int64{at, h.Step}
+		}
+	}
+	return []int64{at}
 }
 
 // callStep is the saved step that a call led to: the step whose superstep made
@@ -139,7 +169,7 @@ func (b *timelineBuilder) saved(i int) {
 	point := timeRow{step: h.Step, first: true, segment: h.Segment, bar: span{h.Time, h.Time}, verdict: h.Verdict}
 	switch {
 	case decided(b.history, i):
-		point.name, point.note = "decision", "was stored"
+		point.name, point.note = "decision", cmp.Or(decisions(h.Decided), "was stored")
 	case i == 0 && len(h.Nodes) == 0 && !b.partial:
 		point.name = "start"
 	case len(h.Nodes) == 0:
@@ -149,6 +179,7 @@ func (b *timelineBuilder) saved(i int) {
 		if point.note = "paused"; len(h.At) > 0 {
 			point.note += " at " + strings.Join(h.At, ", ")
 		}
+		calls = stoodThen(h, calls)
 	}
 	if len(h.Nodes) == 0 {
 		point.calls = calls
@@ -167,6 +198,40 @@ func (b *timelineBuilder) saved(i int) {
 	}
 	last := &b.rows[len(b.rows)-1]
 	last.calls = append(last.calls, calls...)
+}
+
+// stoodThen are the calls of a step at which the run paused as they stood then: what
+// waits for an approval, whatever was decided later.
+func stoodThen(h viewer.HistoryStep, calls []viewer.Call) []viewer.Call {
+	var out []viewer.Call
+	for _, c := range calls {
+		asked := slices.ContainsFunc(h.Asks, func(a viewer.Asked) bool { return a.ID == c.ID })
+		switch {
+		case c.Status != "pending":
+			out = append(out, c)
+		case !asked:
+			c.State = viewer.CallWaiting
+			out = append(out, c)
+		}
+	}
+	for _, a := range h.Asks {
+		out = append(out, viewer.Call{ID: a.ID, Node: a.Node, Tool: a.Tool, Step: h.Step, Segment: h.Segment, Status: "pending", State: viewer.CallWaiting})
+	}
+	return out
+}
+
+// decisions says what people decided, "" for nothing.
+func decisions(list []viewer.Decided) string {
+	did := map[viewer.Action]string{viewer.Approve: "approved", viewer.Deny: "denied", viewer.Answer: "answered"}
+	var said []string
+	for _, d := range list {
+		what := d.Tool + prefixed(" (", d.ID) + ")"
+		if d.Type == viewer.Answer {
+			what = cmp.Or(d.Key, d.ID)
+		}
+		said = append(said, fmt.Sprintf("%s %s %s%s", d.By, cmp.Or(did[d.Type], string(d.Type)), what, prefixed(": ", d.Note)))
+	}
+	return strings.Join(said, "; ")
 }
 
 // take parts the calls of a node from the others.
