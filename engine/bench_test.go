@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,14 +12,14 @@ import (
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/model"
 	"github.com/flowtui/flowtui/engine/tool"
+	"github.com/flowtui/flowtui/internal/teststores"
 	"github.com/flowtui/flowtui/stores"
-	"github.com/flowtui/flowtui/stores/sqlite"
 )
 
 // tape keeps what the engine gave its store to write, commit by commit, and
 // when it was through with the first save and with the last one.
 type tape struct {
-	*sqlite.Store
+	teststores.Store
 	commits     []any // stores.Save or stores.CallWrite
 	first, last time.Time
 }
@@ -104,37 +103,51 @@ func hello() engine.State {
 	return engine.State{"messages": []any{map[string]any{"role": "user", "content": "two seats for Hamlet"}}}
 }
 
+// ground is where engine and floors write: databases of one kind, whose commits
+// survive so much.
+type ground struct {
+	host *teststores.Host
+	teststores.Durability
+}
+
+// store is a new one, with its tables.
+func (g ground) store(b testing.TB) (teststores.Store, teststores.Place) {
+	b.Helper()
+	at := g.host.Fresh()
+	s, err := at.Open(ctx, g.Durability)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := s.Prepare(ctx); err != nil {
+		b.Fatal(err)
+	}
+	return s, at
+}
+
 // measured is the database that was written, and the time that it took.
 type measured struct {
-	path string
+	at   teststores.Place
 	time time.Duration
 }
 
 // run works on a new store.
-func (c benchCase) run(b testing.TB, synchronous string) (measured, []any) {
+func (c benchCase) run(b testing.TB, g ground) (measured, []any) {
 	b.Helper()
-	path := filepath.Join(b.TempDir(), "runs.db")
-	s, err := sqlite.Open(ctx, path, sqlite.Options{Create: true, Synchronous: synchronous})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s, at := g.store(b)
 	defer s.Close()
-	if err := s.Prepare(ctx); err != nil {
-		b.Fatal(err)
-	}
 	t := &tape{Store: s}
 	r, f := runner(b, t, toolOne()), c.flow(c.steps)
 	runtime.GC()
 	if _, err := r.Run(ctx, f, engine.Start{Key: key("a"), State: hello()}); err != nil {
 		b.Fatal(err)
 	}
-	return measured{path, t.last.Sub(t.first)}, t.commits
+	return measured{at, t.last.Sub(t.first)}, t.commits
 }
 
 // BenchmarkSupersteps prints what the engine takes per superstep (or call, or
 // turn of a tool loop), how many commits that is, and its rate as a share of
 // floors: bare loops that write as much in as many commits, two over the same
-// SQL driver and one over the same store, measured in the same run. floor_test.go
+// driver and one over the same store, measured in the same run. floor_test.go
 // says what they do.
 //
 // Engine and floors take turns, a few hundred commits each, and each starts
@@ -143,33 +156,40 @@ func (c benchCase) run(b testing.TB, synchronous string) (measured, []any) {
 // the end of the last one: opening a store and starting a run cost the same
 // however long the run is.
 func BenchmarkSupersteps(b *testing.B) {
-	for _, synchronous := range []string{"FULL", "NORMAL"} {
-		for _, c := range benchCases {
-			b.Run(c.name+"/"+synchronous, func(b *testing.B) {
-				units := float64(c.units * c.steps)
-				var spent time.Duration
-				var commits int
-				var ofRows, ofBlobs, ofStore []float64
-				for range b.N {
-					ours, written := c.run(b, synchronous)
-					rows := rowFloor(b, synchronous, written)
-					blobs := blobFloor(b, synchronous, written)
-					saves := storeFloor(b, synchronous, written)
-					spent += ours.time
-					commits = len(written)
-					ofRows = append(ofRows, float64(rows.time)/float64(ours.time))
-					ofBlobs = append(ofBlobs, float64(blobs.time)/float64(ours.time))
-					ofStore = append(ofStore, float64(saves.time)/float64(ours.time))
+	for _, kind := range []string{teststores.SQLite, teststores.Postgres} {
+		b.Run(kind, func(b *testing.B) {
+			host := teststores.NewHost(b, kind)
+			for _, d := range []teststores.Durability{teststores.PowerCut, teststores.Kill} {
+				for _, c := range benchCases {
+					b.Run(c.name+"/"+string(d), func(b *testing.B) { c.bench(b, ground{host, d}) })
 				}
-				b.ReportMetric(0, "ns/op") // it would count the floors' time too
-				b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N)/units, "ns/"+c.unit)
-				b.ReportMetric(float64(commits)/units, "commits/"+c.unit)
-				b.ReportMetric(median(ofRows), "of-floor")
-				b.ReportMetric(median(ofBlobs), "of-blob-floor")
-				b.ReportMetric(median(ofStore), "of-store")
-			})
-		}
+			}
+		})
 	}
+}
+
+func (c benchCase) bench(b *testing.B, g ground) {
+	units := float64(c.units * c.steps)
+	var spent time.Duration
+	var commits int
+	var ofRows, ofBlobs, ofStore []float64
+	for range b.N {
+		ours, written := c.run(b, g)
+		rows := rowFloor(b, g, written)
+		blobs := blobFloor(b, g, written)
+		saves := storeFloor(b, g, written)
+		spent += ours.time
+		commits = len(written)
+		ofRows = append(ofRows, float64(rows.time)/float64(ours.time))
+		ofBlobs = append(ofBlobs, float64(blobs.time)/float64(ours.time))
+		ofStore = append(ofStore, float64(saves.time)/float64(ours.time))
+	}
+	b.ReportMetric(0, "ns/op") // it would count the floors' time too
+	b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N)/units, "ns/"+c.unit)
+	b.ReportMetric(float64(commits)/units, "commits/"+c.unit)
+	b.ReportMetric(median(ofRows), "of-floor")
+	b.ReportMetric(median(ofBlobs), "of-blob-floor")
+	b.ReportMetric(median(ofStore), "of-store")
 }
 
 func median(x []float64) float64 {
