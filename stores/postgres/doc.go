@@ -13,6 +13,8 @@
 // isolation level is said with every BEGIN: under READ COMMITTED the statement
 // after the lock sees what the writer before it has committed. Two writers of a
 // new run are told apart by the primary key of its head.
+// A write that is refused asks for the reason in a second round trip, so that the
+// others do not pay for it.
 //
 // A write is never sent twice. When the connection breaks after it was sent,
 // the outcome is ErrUnknown, and the caller reads back.

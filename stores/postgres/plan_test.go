@@ -121,3 +121,25 @@ func TestOneRunIsFoundByItsKey(t *testing.T) {
 		walks(t, name, explain(t, s, sql, "o", "run 1"))
 	}
 }
+
+// TestAWriteReadsTheCallsOfItsStep: neither a save nor a record reads the other
+// calls of the run, also before the server has statistics.
+func TestAWriteReadsTheCallsOfItsStep(t *testing.T) {
+	place := stores.Place{Key: stores.Key{Owner: "o", Run: "run 1"}, Store: "store", Incarnation: "first"}
+	one := []stores.Event{{Place: place}}
+	next := stores.Checkpoint{Place: place, Step: 100, Status: stores.StatusRunning}
+	for name, s := range map[string]*Store{"new": internalStore(t), "populated": populated(t)} {
+		for what, st := range map[string]statement{
+			"step":   saving(stores.Save{Checkpoint: next, Events: one}),
+			"save":   saving(stores.Save{Checkpoint: next, Calls: make([]stores.Call, 1)}),
+			"first":  saving(stores.Save{Checkpoint: stores.Checkpoint{Place: place, Status: stores.StatusRunning}}),
+			"record": recording(stores.CallWrite{Call: stores.Call{Place: place, Step: 100, Node: "node", Ordinal: 5000}}),
+			"told":   recording(stores.CallWrite{Call: stores.Call{Place: place, Step: 100, Node: "node", Ordinal: 5000}, Events: one}),
+		} {
+			plan := explain(t, s, st.sql, st.args...)
+			if !strings.Contains(plan, "calls_step") || strings.Contains(plan, "calls_pkey") || strings.Contains(plan, "Seq Scan") {
+				t.Errorf("%s store, %s: the plan is\n%s", name, what, plan)
+			}
+		}
+	}
+}

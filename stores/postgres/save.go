@@ -18,65 +18,93 @@ import (
 // of its own: the next one then sees what the writer before has committed.
 const lockHead = `SELECT 1 FROM {runs} WHERE owner = $1 AND run = $2 FOR UPDATE`
 
-// lastStep is the run's newest checkpoint without its payload. What cannot be
+// lastStep is what the rules ask of the run's newest checkpoint. What cannot be
 // read cannot be followed, so it also says whether it is sound.
-var lastStep = `last AS (SELECT ` + checkpointColumns + `, octet_length(payload)::bigint AS size,
+var lastStep = `last AS (SELECT incarnation, step, base, segment, status,
 		(` + checkpointColumns + `) IS NOT NULL AND payload IS NOT NULL AND least(step, base, segment, calls, events, format) >= 0
 			AND time BETWEEN ` + fmt.Sprint(minTime) + ` AND ` + fmt.Sprint(maxTime) + ` AS sound
 	FROM {checkpoints} WHERE owner = $1 AND run = $2 ORDER BY step DESC LIMIT 1)`
 
-// answer is the last part of both statements: how many rows of kind main were
-// written, and what the run looked like. It fails, and with it the transaction,
-// unless all the other rows were written as well.
-func answer(main, complete string) string {
-	return `SELECT (SELECT count(*) FROM ` + main + `), 1 / CASE WHEN ` + complete + ` THEN 1 ELSE 0 END,
-		EXISTS (SELECT FROM {runs} WHERE owner = $1 AND run = $2), last.step IS NOT NULL, ` + of("last", checkpointColumns) + `, last.size
-	FROM (VALUES (1)) AS one LEFT JOIN last ON true`
+// done is the last part of the statements: how many rows of kind main were
+// written, and whether the rule allowed it. It fails, and with it the
+// transaction, unless all the other rows were written as well.
+func done(main, complete string) string {
+	return `SELECT (SELECT count(*) FROM ` + main + `), EXISTS (SELECT FROM ok), 1 / CASE WHEN ` + complete + ` THEN 1 ELSE 0 END`
 }
 
-// Arguments of a save: those of the checkpoint from 1, the head's own from 23,
-// the graph, the numbers of call records and events, then their arrays.
 const (
-	headAt, graphAt, sizesAt, callsAt, eventsAt = 23, 36, 37, 39, 53
-
-	headValues = `$1, $2, $3, $4, $5, $6, $7, $23, $24, $25, $11, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35`
-
-	// openCalls is the value of Head.Open: of the superstep's calls, those whose
-	// newest record leaves it open whether they ran.
-	openCalls = `CASE WHEN $11 <> 'running' THEN 0 ELSE (SELECT count(*) FROM (
-			SELECT DISTINCT ON (node, ordinal) idempotent, status FROM (
-				SELECT node, ordinal, segment, n, idempotent, status FROM {calls} WHERE owner = $1 AND run = $2 AND step = $6
-				UNION ALL SELECT node, ordinal, segment, n, idempotent, status FROM records WHERE step = $6) AS every
-			ORDER BY node, ordinal, segment DESC, n DESC) AS newest
-		WHERE NOT idempotent AND status IN ('started', 'unrecordable')) END`
-
 	isFirst = `SELECT WHERE $5 = 0 AND $7 = 1 AND NOT EXISTS (SELECT FROM last)`
 	isNext  = `SELECT FROM last WHERE sound AND ` + follows
 	follows = `$5 > 0 AND $5 = last.step + 1 AND $4 = last.incarnation
 			AND last.status IN ('running', 'paused') AND $7 IN (last.segment, last.segment + 1)`
-	firstHead = `INSERT INTO {runs} (` + headColumns + `, open) SELECT ` + headValues + `, ` + openCalls + ` FROM ok
+
+	headValues = `$1, $2, $3, $4, $5, $6, $7, $23, $24, $25, $11, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35`
+	firstHead  = `INSERT INTO {runs} (` + headColumns + `, open) SELECT ` + headValues + `, {open} FROM ok
 			ON CONFLICT DO NOTHING RETURNING 1`
-	nextHead = `UPDATE {runs} AS r SET (` + headColumns + `, open) = ROW(` + headValues + `, ` + openCalls + `) FROM ok
+	nextHead = `UPDATE {runs} AS r SET (` + headColumns + `, open) = ROW(` + headValues + `, {open}) FROM ok
 			WHERE r.owner = $1 AND r.run = $2 AND r.incarnation = $4 AND r.step = $5 - 1 RETURNING 1`
+
+	callsOfStep = `SELECT node, ordinal, segment, n, idempotent, status FROM {calls} WHERE owner = $1 AND run = $2 AND step = $6`
 )
 
-func saveStatement(allowed, head string) string {
-	return `WITH ` + lastStep + `,
-	records AS (SELECT * FROM unnest(` + marks(callsAt, 14) + `) AS u (` + callList + `)),
-	ok AS (` + allowed + `),
-	head AS (` + head + `),
-	saved AS (INSERT INTO {checkpoints} (` + checkpointColumns + `, payload) SELECT ` + marks(1, 22) + ` FROM head RETURNING 1),
-	logged AS (INSERT INTO {calls} (owner, run, store, incarnation, ` + callList + `)
+// openCalls is the value of Head.Open: of the superstep's calls, those whose
+// newest record leaves it open whether they ran.
+func openCalls(records string) string {
+	return `CASE WHEN $11 <> 'running' THEN 0 ELSE (SELECT count(*) FROM (
+			SELECT DISTINCT ON (node, ordinal) idempotent, status FROM (` + records + `) AS every
+			ORDER BY node, ordinal, segment DESC, n DESC) AS newest
+		WHERE NOT idempotent AND status IN ('started', 'unrecordable')) END`
+}
+
+// extras are what a save has beside its checkpoint and its head.
+type extras struct {
+	given    string // tables made of the arguments
+	records  string // the superstep's call records, also those that are given
+	writes   string
+	complete string // for each head that was written
+}
+
+// Arguments of a save: those of the checkpoint from 1, the head's own from 23.
+// With an event and nothing else follow its own; otherwise the graph, the numbers
+// of call records and events, then their arrays.
+const graphAt, callsAt, eventsAt = 36, 39, 53
+
+// A table that is named costs a tenth of a commit, also when nothing is put into
+// it; and most saves have one event and nothing else.
+var (
+	oneEvent = extras{
+		records: callsOfStep,
+		writes: `told AS (INSERT INTO {events} (owner, run, store, incarnation, ` + eventList + `)
+		SELECT $1, $2, $3, $4, ` + marks(graphAt, 9) + ` FROM head RETURNING 1)`,
+		complete: `(SELECT count(*) FROM told) = (SELECT count(*) FROM head)`,
+	}
+	anything = extras{
+		given:   `records AS (SELECT * FROM unnest(` + marks(callsAt, 14) + `) AS u (` + callList + `)),`,
+		records: callsOfStep + ` UNION ALL SELECT node, ordinal, segment, n, idempotent, status FROM records WHERE step = $6`,
+		writes: `logged AS (INSERT INTO {calls} (owner, run, store, incarnation, ` + callList + `)
 		SELECT $1, $2, $3, $4, records.* FROM head, records RETURNING 1),
 	told AS (INSERT INTO {events} (owner, run, store, incarnation, ` + eventList + `)
 		SELECT $1, $2, $3, $4, u.* FROM head, unnest(` + marks(eventsAt, 9) + `) AS u RETURNING 1),
-	drawn AS (INSERT INTO {graphs} (digest, graph) SELECT $10, $36 FROM head WHERE $36 IS NOT NULL ON CONFLICT DO NOTHING)
-	` + answer("head", `(SELECT count(*) FROM head) = (SELECT count(*) FROM saved)
-		AND (SELECT count(*) FROM logged) = $37 * (SELECT count(*) FROM head)
-		AND (SELECT count(*) FROM told) = $38 * (SELECT count(*) FROM head)`)
+	drawn AS (INSERT INTO {graphs} (digest, graph) SELECT $10, $36 FROM head WHERE $36 IS NOT NULL ON CONFLICT DO NOTHING)`,
+		complete: `(SELECT count(*) FROM logged) = $37 * (SELECT count(*) FROM head)
+		AND (SELECT count(*) FROM told) = $38 * (SELECT count(*) FROM head)`,
+	}
+)
+
+func saveStatement(allowed, head string, x extras) string {
+	return `WITH ` + lastStep + `, ` + x.given + `
+	ok AS (` + allowed + `),
+	head AS (` + strings.ReplaceAll(head, "{open}", openCalls(x.records)) + `),
+	saved AS (INSERT INTO {checkpoints} (` + checkpointColumns + `, payload) SELECT ` + marks(1, 22) + ` FROM head RETURNING 1),
+	` + x.writes + `
+	` + done("head", `(SELECT count(*) FROM head) = (SELECT count(*) FROM saved) AND `+x.complete)
 }
 
-var saveFirst, saveNext = saveStatement(isFirst, firstHead), saveStatement(isNext, nextHead)
+var (
+	saveFirst = saveStatement(isFirst, firstHead, anything)
+	saveNext  = saveStatement(isNext, nextHead, anything)
+	saveStep  = saveStatement(isNext, nextHead, oneEvent)
+)
 
 // Save implements stores.Store.
 func (s *Store) Save(ctx context.Context, w stores.Save) error {
@@ -90,13 +118,20 @@ func (s *Store) Save(ctx context.Context, w stores.Save) error {
 	if err != nil {
 		return s.wrap("save", c.Key, err)
 	}
+	return s.judge(ctx, "save", c.Key, saving(w), c.Follows)
+}
+
+// saving is the statement that saves.
+func saving(w stores.Save) statement {
+	args := slices.Concat(checkpointArgs(w.Checkpoint), headArgs(w.Head))
+	if w.Checkpoint.Step > 0 && len(w.Calls) == 0 && len(w.Events) == 1 && w.Graph == nil {
+		return ask(saveStep, append(args, eventArgs(w.Events[0])[placeColumns:]...)...)
+	}
 	sql := saveNext
-	if c.Step == 0 {
+	if w.Checkpoint.Step == 0 {
 		sql = saveFirst
 	}
-	args := slices.Concat(checkpointArgs(c), headArgs(w.Head), []any{w.Graph, int64(len(w.Calls)), int64(len(w.Events))},
-		callArrays(w.Calls), eventArrays(w.Events))
-	return s.judge(ctx, "save", c.Key, ask(sql, args...), c.Follows)
+	return ask(sql, slices.Concat(args, []any{w.Graph, int64(len(w.Calls)), int64(len(w.Events))}, callArrays(w.Calls), eventArrays(w.Events))...)
 }
 
 // recordable locks the head too: a run that began after lockHead was not locked
@@ -109,21 +144,31 @@ const (
 			AND ($12 <> 'started' OR $5 = last.segment AND last.status IN ('running', 'paused'))`
 )
 
-// recordCall counts Head.Open on: one call changes it by one at most, and
+// recordStatement counts Head.Open on: one call changes it by one at most, and
 // counting all calls for each record would make a superstep of many calls slow.
-var recordCall = `WITH ` + lastStep + `,
+// The sum in the order keeps the planner from walking the primary key, through
+// all records of the run: of a new call there is none to be found.
+func recordStatement(tell, told string) string {
+	return `WITH ` + lastStep + `,
 	ok AS (` + recordable + `),
 	before AS (SELECT segment, n, NOT idempotent AND status IN ('started', 'unrecordable') AS open FROM {calls}
-		WHERE owner = $1 AND run = $2 AND step = $7 AND node = $8 AND ordinal = $9 ORDER BY segment DESC, n DESC LIMIT 1),
+		WHERE owner = $1 AND run = $2 AND step = $7 AND node = $8 AND ordinal = $9 ORDER BY segment + 0::bigint DESC, n DESC LIMIT 1),
 	logged AS (INSERT INTO {calls} (` + callColumns + `) SELECT ` + marks(1, 18) + ` FROM ok RETURNING 1),
-	told AS (INSERT INTO {events} (owner, run, store, incarnation, ` + eventList + `)
-		SELECT $1, $2, $3, $4, u.* FROM ok, unnest(` + marks(21, 9) + `) AS u RETURNING 1),
-	change AS (SELECT $19::int - coalesce(before.open, false)::int AS by FROM ok LEFT JOIN before ON true
+	` + tell + `change AS (SELECT $19::int - coalesce(before.open, false)::int AS by FROM ok LEFT JOIN before ON true
 		WHERE ok.status = 'running' AND ok.base = $7 AND (before.n IS NULL OR ($5, $6) > (before.segment, before.n))),
 	counted AS (UPDATE {runs} AS r SET open = greatest(0, r.open + change.by) FROM change
 		WHERE r.owner = $1 AND r.run = $2 AND change.by <> 0)
-	` + answer("logged", `(SELECT count(*) FROM logged) = (SELECT count(*) FROM ok)
-		AND (SELECT count(*) FROM told) = $20 * (SELECT count(*) FROM ok)`)
+	` + done("logged", `(SELECT count(*) FROM logged) = (SELECT count(*) FROM ok)`+told)
+}
+
+// Arguments of a record: its own, whether it leaves the call open, and with
+// events their number and arrays.
+var (
+	recordCall = recordStatement("", "")
+	recordTold = recordStatement(`told AS (INSERT INTO {events} (owner, run, store, incarnation, `+eventList+`)
+		SELECT $1, $2, $3, $4, u.* FROM ok, unnest(`+marks(21, 9)+`) AS u RETURNING 1),
+	`, ` AND (SELECT count(*) FROM told) = $20 * (SELECT count(*) FROM ok)`)
+)
 
 // RecordCall implements stores.Store.
 func (s *Store) RecordCall(ctx context.Context, w stores.CallWrite) error {
@@ -131,39 +176,65 @@ func (s *Store) RecordCall(ctx context.Context, w stores.CallWrite) error {
 	if err := w.Check(); err != nil {
 		return s.wrap("record call", c.Key, err)
 	}
-	open := c.Open()
-	args := slices.Concat(callArgs(c), []any{open, int64(len(w.Events))}, eventArrays(w.Events))
-	return s.judge(ctx, "record call", c.Key, ask(recordCall, args...), c.MayRecord)
+	return s.judge(ctx, "record call", c.Key, recording(w), c.MayRecord)
 }
 
-// judge writes with a statement that ends with answer. When it wrote nothing,
-// the rule says why.
+// recording is the statement that records a call.
+func recording(w stores.CallWrite) statement {
+	args := append(callArgs(w.Call), w.Call.Open())
+	if len(w.Events) == 0 {
+		return ask(recordCall, args...)
+	}
+	return ask(recordTold, slices.Concat(args, []any{int64(len(w.Events))}, eventArrays(w.Events))...)
+}
+
+// judge writes with a statement that ends with done. When it wrote nothing, the
+// rule says why.
 func (s *Store) judge(ctx context.Context, op string, k stores.Key, st statement, rule func(last *stores.Checkpoint) error) error {
 	results, err := s.write(ctx, op, k, ask(lockHead, st.args[:2]...), st)
 	if err != nil {
 		return err
 	}
-	found, err := one(collect(results[1], bindFound, func(f *found, bad string) { f.last.Bad = bad }))
-	if err == nil && found.written == 0 {
-		err = found.refuse(len(results[0].Rows) > 0, rule)
+	var written int64
+	var allowed bool
+	r := &row{}
+	err = facts(results[1], r.number("rows", &written), r.flag("allowed", &allowed))
+	if err == nil && written == 0 {
+		err = s.refuse(ctx, op, k, rule, allowed && len(results[0].Rows) > 0)
 	}
 	return s.wrap(op, k, err)
 }
 
-// found is what a write met.
+// found is what a write that was refused met.
 type found struct {
-	written     int64
 	head, known bool // the run has a head, the run has a checkpoint
+	whole       bool // the head belongs to the newest checkpoint
 	last        stores.Checkpoint
 }
 
 func bindFound(r *row, f *found) []column {
-	return slices.Concat([]column{r.number("rows", &f.written), func(any) {}, r.flag("head", &f.head), r.flag("known", &f.known)},
+	return slices.Concat([]column{r.flag("head", &f.head), r.flag("known", &f.known), r.flag("whole", &f.whole)},
 		bindCheckpoint(false)(r, &f.last))
 }
 
-// refuse says why nothing was written.
-func (f found) refuse(locked bool, rule func(last *stores.Checkpoint) error) error {
+var selectFound = `SELECT EXISTS (SELECT FROM {runs} WHERE owner = $1 AND run = $2), last.step IS NOT NULL,
+		EXISTS (SELECT FROM {runs} WHERE owner = $1 AND run = $2 AND step = last.step AND incarnation = last.incarnation), ` + of("last", checkpointColumns) + `, last.size
+	FROM (VALUES (1)) AS one LEFT JOIN (SELECT ` + checkpointColumns + `, octet_length(payload)::bigint AS size
+		FROM {checkpoints} WHERE owner = $1 AND run = $2 ORDER BY step DESC LIMIT 1) AS last ON true`
+
+// refuse says why nothing was written. It reads that in a round trip of its own,
+// which a write that passes does not pay for; so a rule that is met by now may
+// have been broken then. A write that was allowed while the head was locked has
+// met no other worker.
+func (s *Store) refuse(ctx context.Context, op string, k stores.Key, rule func(last *stores.Checkpoint) error, allowed bool) error {
+	res, err := s.query(ctx, op, k, selectFound, k.Owner, k.Run)
+	if err != nil {
+		return fmt.Errorf("nothing was saved, and the reason cannot be read: %w", err)
+	}
+	f, err := one(collect(res, bindFound, func(f *found, bad string) { f.last.Bad = bad }))
+	if err != nil {
+		return err
+	}
 	last := &f.last
 	if !f.known {
 		last = nil
@@ -178,8 +249,11 @@ func (f found) refuse(locked bool, rule func(last *stores.Checkpoint) error) err
 		return fmt.Errorf("%w: the run has a head and no checkpoint", stores.ErrUnreadable)
 	case f.known && !f.head:
 		return fmt.Errorf("%w: the run has checkpoints and no head", stores.ErrUnreadable)
-	case f.known && locked:
+	case f.known && !f.whole:
 		return fmt.Errorf("%w: the head of the run does not belong to its newest checkpoint, step %d", stores.ErrUnreadable, last.Step)
+	}
+	if allowed {
+		return fmt.Errorf("%w: the server did not keep the head, a trigger or a rule may swallow it; nothing was saved", stores.ErrUnreadable)
 	}
 	return fmt.Errorf("%w: another worker wrote at the same moment", stores.ErrConflict)
 }
@@ -196,7 +270,7 @@ var deleteSeen = func() string {
 		sql += t + `_gone AS (DELETE FROM {` + t + `} USING ok WHERE owner = $1 AND run = $2 RETURNING 1),
 	`
 	}
-	return strings.TrimSuffix(sql, ",\n\t") + "\n\t" + answer("runs_gone", "true")
+	return strings.TrimSuffix(sql, ",\n\t") + "\n\t" + done("runs_gone", "true")
 }()
 
 // DeleteAt implements stores.Remover.

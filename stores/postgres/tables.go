@@ -21,6 +21,9 @@ const (
 	eventColumns = `owner, run, store, incarnation, n, step, type, time, format, key_id, prev, mac, payload`
 )
 
+// placeColumns is how many columns of every table say whose row it is.
+const placeColumns = 4
+
 // columnTypes are the types of all columns that are not text.
 var columnTypes = map[string]string{
 	"step": "bigint", "base": "bigint", "segment": "bigint", "calls": "bigint", "events": "bigint", "time": "bigint", "format": "bigint",
