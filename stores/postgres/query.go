@@ -26,8 +26,7 @@ func (s *Store) exchange(ctx context.Context, conn *pgxpool.Conn, list ...statem
 func (s *Store) exchangePrepared(ctx context.Context, conn *pgxpool.Conn, list ...statement) ([]*pgconn.Result, error) {
 	named := make([]statement, len(list))
 	for i, st := range list {
-		st.sql = s.sql(st.sql)
-		if err := st.prepare(ctx, conn.Conn().PgConn()); err != nil {
+		if err := st.prepare(ctx, conn.Conn().PgConn(), s.names); err != nil {
 			return nil, &unsent{err}
 		}
 		named[i] = st

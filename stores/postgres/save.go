@@ -27,9 +27,14 @@ var lastStep = `last AS (SELECT incarnation, step, base, segment, status,
 
 // done is the last part of the statements: how many rows of kind main were
 // written, and whether the rule allowed it. It fails, and with it the
-// transaction, unless all the other rows were written as well.
-func done(main, complete string) string {
-	return `SELECT (SELECT count(*) FROM ` + main + `), EXISTS (SELECT FROM ok), 1 / CASE WHEN ` + complete + ` THEN 1 ELSE 0 END`
+// transaction, unless as many of the others were written as complete says, where
+// table.n is a number of rows.
+func done(main, complete string, others ...string) string {
+	var counts []string
+	for _, table := range append([]string{"ok", main}, others...) {
+		counts = append(counts, "(SELECT count(*) AS n FROM "+table+") AS "+table)
+	}
+	return `SELECT ` + main + `.n, ok.n > 0, 1 / CASE WHEN ` + complete + ` THEN 1 ELSE 0 END FROM ` + strings.Join(counts, ", ")
 }
 
 const (
@@ -61,7 +66,8 @@ type extras struct {
 	given    string // tables made of the arguments
 	records  string // the superstep's call records, also those that are given
 	writes   string
-	complete string // for each head that was written
+	tables   []string // that writes must have written to
+	complete string   // how many rows, for each head that was written
 }
 
 // Arguments of a save: those of the checkpoint from 1, the head's own from 23.
@@ -76,7 +82,8 @@ var (
 		records: callsOfStep,
 		writes: `told AS (INSERT INTO {events} (owner, run, store, incarnation, ` + eventList + `)
 		SELECT $1, $2, $3, $4, ` + marks(graphAt, 9) + ` FROM head RETURNING 1)`,
-		complete: `(SELECT count(*) FROM told) = (SELECT count(*) FROM head)`,
+		tables:   []string{"told"},
+		complete: `told.n = head.n`,
 	}
 	anything = extras{
 		given:   `records AS (SELECT * FROM unnest(` + marks(callsAt, 14) + `) AS u (` + callList + `)),`,
@@ -86,8 +93,8 @@ var (
 	told AS (INSERT INTO {events} (owner, run, store, incarnation, ` + eventList + `)
 		SELECT $1, $2, $3, $4, u.* FROM head, unnest(` + marks(eventsAt, 9) + `) AS u RETURNING 1),
 	drawn AS (INSERT INTO {graphs} (digest, graph) SELECT $10, $36 FROM head WHERE $36 IS NOT NULL ON CONFLICT DO NOTHING)`,
-		complete: `(SELECT count(*) FROM logged) = $37 * (SELECT count(*) FROM head)
-		AND (SELECT count(*) FROM told) = $38 * (SELECT count(*) FROM head)`,
+		tables:   []string{"logged", "told"},
+		complete: `logged.n = $37 * head.n AND told.n = $38 * head.n`,
 	}
 )
 
@@ -97,7 +104,7 @@ func saveStatement(allowed, head string, x extras) string {
 	head AS (` + strings.ReplaceAll(head, "{open}", openCalls(x.records)) + `),
 	saved AS (INSERT INTO {checkpoints} (` + checkpointColumns + `, payload) SELECT ` + marks(1, 22) + ` FROM head RETURNING 1),
 	` + x.writes + `
-	` + done("head", `(SELECT count(*) FROM head) = (SELECT count(*) FROM saved) AND `+x.complete)
+	` + done("head", `saved.n = head.n AND `+x.complete, append(x.tables, "saved")...)
 }
 
 var (
@@ -148,26 +155,26 @@ const (
 // counting all calls for each record would make a superstep of many calls slow.
 // The sum in the order keeps the planner from walking the primary key, through
 // all records of the run: of a new call there is none to be found.
-func recordStatement(tell, told string) string {
+func recordStatement(tell, complete string, tables ...string) string {
 	return `WITH ` + lastStep + `,
 	ok AS (` + recordable + `),
-	before AS (SELECT segment, n, NOT idempotent AND status IN ('started', 'unrecordable') AS open FROM {calls}
-		WHERE owner = $1 AND run = $2 AND step = $7 AND node = $8 AND ordinal = $9 ORDER BY segment + 0::bigint DESC, n DESC LIMIT 1),
 	logged AS (INSERT INTO {calls} (` + callColumns + `) SELECT ` + marks(1, 18) + ` FROM ok RETURNING 1),
-	` + tell + `change AS (SELECT $19::int - coalesce(before.open, false)::int AS by FROM ok LEFT JOIN before ON true
-		WHERE ok.status = 'running' AND ok.base = $7 AND (before.n IS NULL OR ($5, $6) > (before.segment, before.n))),
-	counted AS (UPDATE {runs} AS r SET open = greatest(0, r.open + change.by) FROM change
+	` + tell + `counted AS (UPDATE {runs} AS r SET open = greatest(0, r.open + change.by) FROM (
+			SELECT $19::int - coalesce(before.open, false)::int AS by
+			FROM ok LEFT JOIN (SELECT segment, n, NOT idempotent AND status IN ('started', 'unrecordable') AS open FROM {calls}
+				WHERE owner = $1 AND run = $2 AND step = $7 AND node = $8 AND ordinal = $9 ORDER BY segment + 0::bigint DESC, n DESC LIMIT 1) AS before ON true
+			WHERE ok.status = 'running' AND ok.base = $7 AND (before.n IS NULL OR ($5, $6) > (before.segment, before.n))) AS change
 		WHERE r.owner = $1 AND r.run = $2 AND change.by <> 0)
-	` + done("logged", `(SELECT count(*) FROM logged) = (SELECT count(*) FROM ok)`+told)
+	` + done("logged", complete, tables...)
 }
 
 // Arguments of a record: its own, whether it leaves the call open, and with
 // events their number and arrays.
 var (
-	recordCall = recordStatement("", "")
+	recordCall = recordStatement("", `logged.n = ok.n`)
 	recordTold = recordStatement(`told AS (INSERT INTO {events} (owner, run, store, incarnation, `+eventList+`)
 		SELECT $1, $2, $3, $4, u.* FROM ok, unnest(`+marks(21, 9)+`) AS u RETURNING 1),
-	`, ` AND (SELECT count(*) FROM told) = $20 * (SELECT count(*) FROM ok)`)
+	`, `logged.n = ok.n AND told.n = $20 * ok.n`, "told")
 )
 
 // RecordCall implements stores.Store.

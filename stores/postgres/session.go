@@ -10,8 +10,8 @@ import (
 
 // session is what is known of one connection of the pool.
 type session struct {
-	direct bool              // no pooler is between it and its server process
-	names  map[string]string // statements that were prepared in it
+	direct   bool                                    // no pooler is between it and its server process
+	prepared map[string]*pgconn.StatementDescription // in it, by their text without the store's names
 }
 
 const sessionKey = "flowtui"
@@ -22,7 +22,7 @@ func greet(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	conn.PgConn().CustomData()[sessionKey] = &session{direct: direct, names: map[string]string{}}
+	conn.PgConn().CustomData()[sessionKey] = &session{direct: direct, prepared: map[string]*pgconn.StatementDescription{}}
 	return nil
 }
 
@@ -40,15 +40,17 @@ func lookAt(ctx context.Context, conn *pgconn.PgConn) (direct, replica bool, err
 	return pid == int64(conn.PID()), replica, err
 }
 
-// prepare gives a statement a name in a session that keeps it, so that the
-// server parses and plans it once. Behind a pooler the name is empty: there a
-// statement is parsed each time.
-func (st *statement) prepare(ctx context.Context, conn *pgconn.PgConn) error {
+// prepare puts the store's names into a statement, and gives it one of its own
+// in a session that keeps it, so that the server parses and plans it once and
+// says once what comes back. Behind a pooler it has none: there it is parsed each
+// time.
+func (st *statement) prepare(ctx context.Context, conn *pgconn.PgConn, tables names) error {
 	known, ok := conn.CustomData()[sessionKey].(*session)
 	if !ok || !known.direct {
+		st.sql = tables.sql(st.sql)
 		return nil
 	}
-	if st.name = known.names[st.sql]; st.name != "" {
+	if st.prepared = known.prepared[st.sql]; st.prepared != nil {
 		return nil
 	}
 	types := make([]uint32, len(st.args))
@@ -58,10 +60,10 @@ func (st *statement) prepare(ctx context.Context, conn *pgconn.PgConn) error {
 			return err
 		}
 	}
-	name := fmt.Sprintf("flowtui_%d", len(known.names))
-	if _, err := conn.Prepare(ctx, name, st.sql, types); err != nil {
+	description, err := conn.Prepare(ctx, fmt.Sprintf("flowtui_%d", len(known.prepared)), tables.sql(st.sql), types)
+	if err != nil {
 		return err
 	}
-	known.names[st.sql], st.name = name, name
+	known.prepared[st.sql], st.prepared = description, description
 	return nil
 }

@@ -20,9 +20,9 @@ import (
 // statement is SQL with its arguments: int64, bool, string, []byte, or slices
 // of these. A nil []byte is NULL.
 type statement struct {
-	sql  string
-	args []any
-	name string // under which it was prepared, if it was
+	sql      string
+	args     []any
+	prepared *pgconn.StatementDescription // nil unless it was
 }
 
 func ask(sql string, args ...any) statement { return statement{sql: sql, args: args} }
@@ -47,8 +47,8 @@ func (s statement) appendTo(b *pgconn.Batch) error {
 	if size > maxMessage {
 		return fmt.Errorf("%w: %d bytes in one write, PostgreSQL takes less than 1 GB", stores.ErrInvalid, size)
 	}
-	if s.name != "" {
-		b.ExecPrepared(s.name, values, []int16{binaryFormat}, []int16{binaryFormat})
+	if s.prepared != nil {
+		b.ExecStatement(s.prepared, values, []int16{binaryFormat}, []int16{binaryFormat})
 		return nil
 	}
 	b.ExecParams(s.sql, values, types, []int16{binaryFormat}, []int16{binaryFormat})
