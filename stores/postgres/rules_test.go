@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -220,5 +221,17 @@ func TestColumnsAgreeWithTheTables(t *testing.T) {
 		if err := s.checkTable(found, name); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestAReasonThatCannotBeRead leaves no doubt that nothing was saved.
+func TestAReasonThatCannotBeRead(t *testing.T) {
+	s := internalStore(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	k := stores.Key{Owner: "o", Run: "r"}
+	err := s.wrap("save", k, s.refuse(ctx, "save", k, stores.Checkpoint{}.Follows, false))
+	if !errors.Is(err, context.Canceled) || errors.Is(err, stores.ErrUnknown) || !strings.Contains(err.Error(), "nothing was saved") {
+		t.Errorf("got %v", err)
 	}
 }

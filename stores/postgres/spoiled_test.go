@@ -220,9 +220,19 @@ func TestATriggerThatSwallowsRows(t *testing.T) {
 		if err := s.Save(t.Context(), w); !errors.Is(err, stores.ErrUnreadable) {
 			t.Errorf("%s: saved: %v", table, err)
 		}
+		if w.Calls = nil; table != "calls" { // it has a statement of its own
+			if err := s.Save(t.Context(), w); !errors.Is(err, stores.ErrUnreadable) {
+				t.Errorf("%s: saved with an event alone: %v", table, err)
+			}
+		}
 		call := stores.CallWrite{Call: storetest.Record(p, 1, 2), Events: []stores.Event{storetest.Event(p, 2)}}
 		if err := s.RecordCall(t.Context(), call); (table == "calls" || table == "events") && !errors.Is(err, stores.ErrUnreadable) {
 			t.Errorf("%s: recorded: %v", table, err)
+		}
+		if call.Events = nil; table == "calls" { // and so has this
+			if err := s.RecordCall(t.Context(), call); !errors.Is(err, stores.ErrUnreadable) {
+				t.Errorf("recorded without an event: %v", err)
+			}
 		}
 		script(t, address, `DROP TRIGGER swallow ON {`+table+`}`)
 		if last, err := s.Latest(t.Context(), p.Key); err != nil || last.Step != 1 {
