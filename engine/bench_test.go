@@ -148,7 +148,7 @@ func (c benchCase) run(b testing.TB, g ground) (measured, []any) {
 // turn of a tool loop), how many commits that is, and its rate as a share of
 // floors: bare loops that write as much in as many commits, two over the same
 // driver and one over the same store, measured in the same run. floor_test.go
-// says what they do.
+// says what they do. The last one is the bare store's share of the first floor.
 //
 // Engine and floors take turns, a few hundred commits each, and each starts
 // with a collected heap; a ratio is the median over all rounds, because a disk
@@ -172,7 +172,7 @@ func (c benchCase) bench(b *testing.B, g ground) {
 	units := float64(c.units * c.steps)
 	var spent time.Duration
 	var commits int
-	var ofRows, ofBlobs, ofStore []float64
+	var ofRows, ofBlobs, ofStore, storeOfRows []float64
 	for range b.N {
 		ours, written := c.run(b, g)
 		rows := rowFloor(b, g, written)
@@ -183,6 +183,7 @@ func (c benchCase) bench(b *testing.B, g ground) {
 		ofRows = append(ofRows, float64(rows.time)/float64(ours.time))
 		ofBlobs = append(ofBlobs, float64(blobs.time)/float64(ours.time))
 		ofStore = append(ofStore, float64(saves.time)/float64(ours.time))
+		storeOfRows = append(storeOfRows, abreast(b, g, written))
 	}
 	b.ReportMetric(0, "ns/op") // it would count the floors' time too
 	b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N)/units, "ns/"+c.unit)
@@ -190,6 +191,7 @@ func (c benchCase) bench(b *testing.B, g ground) {
 	b.ReportMetric(median(ofRows), "of-floor")
 	b.ReportMetric(median(ofBlobs), "of-blob-floor")
 	b.ReportMetric(median(ofStore), "of-store")
+	b.ReportMetric(median(storeOfRows), "store-of-floor")
 }
 
 func median(x []float64) float64 {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -47,18 +48,25 @@ func (g ground) bare(b testing.TB, at teststores.Place) bare {
 // what any program has to do that leaves this database behind.
 func rowFloor(b testing.TB, g ground, written []any) measured {
 	b.Helper()
-	s, at := g.store(b)
-	s.Close()
-	conn := g.bare(b, at)
+	conn, at := g.rows(b)
 	defer conn.close()
-	for _, query := range rowQueries {
-		conn.prepare(b, query)
-	}
 	var commits [][]write
 	for _, w := range written {
 		commits = append(commits, rowWrites(w))
 	}
 	return measured{at, repeat(b, conn, commits)}
+}
+
+// rows is a new database with the tables of a store, ready for rowWrites.
+func (g ground) rows(b testing.TB) (bare, teststores.Place) {
+	b.Helper()
+	s, at := g.store(b)
+	s.Close()
+	conn := g.bare(b, at)
+	for _, query := range rowQueries {
+		conn.prepare(b, query)
+	}
+	return conn, at
 }
 
 // storeFloor hands the same saves and records to the store, one after the other:
@@ -71,14 +79,7 @@ func storeFloor(b testing.TB, g ground, written []any) measured {
 	runtime.GC()
 	var start time.Time
 	for i, w := range written {
-		var err error
-		switch w := w.(type) {
-		case stores.Save:
-			err = s.Save(ctx, w)
-		case stores.CallWrite:
-			err = s.RecordCall(ctx, w)
-		}
-		if err != nil {
+		if err := hand(s, w); err != nil {
 			b.Fatal(err)
 		}
 		if i == 0 {
@@ -86,6 +87,42 @@ func storeFloor(b testing.TB, g ground, written []any) measured {
 		}
 	}
 	return measured{at, time.Since(start)}
+}
+
+func hand(s stores.Store, written any) error {
+	switch w := written.(type) {
+	case stores.Save:
+		return s.Save(ctx, w)
+	case stores.CallWrite:
+		return s.RecordCall(ctx, w)
+	}
+	return fmt.Errorf("nothing writes a %T", written)
+}
+
+// abreast is the rate of the bare store as a share of the row floor's. They take
+// turns commit by commit, so that what else the machine does hits both alike.
+func abreast(b testing.TB, g ground, written []any) float64 {
+	b.Helper()
+	s, _ := g.store(b)
+	defer s.Close()
+	conn, _ := g.rows(b)
+	defer conn.close()
+	runtime.GC()
+	var ours, floor []float64
+	for i, w := range written {
+		rows := rowWrites(w)
+		start := time.Now()
+		err := hand(s, w)
+		between := time.Now()
+		err = errors.Join(err, conn.commit(rows))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if i > 0 {
+			ours, floor = append(ours, float64(between.Sub(start))), append(floor, float64(time.Since(between)))
+		}
+	}
+	return median(floor) / median(ours)
 }
 
 // blobFloor is the most naive one: all bytes of a commit as one blob into one
