@@ -14,22 +14,24 @@ type Checkpoint struct {
 	Frontier []string         `json:"frontier"` // nodes that run next
 	Visits   map[string]int64 `json:"visits"`   // finished runs of each node
 	// Supersteps counts the finished ones: claims, pauses and decisions do not.
-	Supersteps int64        `json:"supersteps"`
-	Waiting    []Waiting    `json:"waiting,omitempty"`   // what a paused run waits for
-	Decisions  []Decision   `json:"decisions,omitempty"` // stored, not spent yet
-	Error      *Failure     `json:"error,omitempty"`     // of a failed run, or of a running one that is held, see [Flow.HoldOnError], also in its claims
-	Nodes      []NodeRun    `json:"nodes,omitempty"`     // what ran to reach this step
-	Log        []SegmentEnd `json:"log,omitempty"`       // ends of the call log of earlier segments, in claims
-	Worker     string       `json:"worker"`
+	Supersteps int64      `json:"supersteps"`
+	Waiting    []Waiting  `json:"waiting,omitempty"`   // what a paused run waits for
+	Decisions  []Decision `json:"decisions,omitempty"` // stored, not spent yet
+	Error      *Failure   `json:"error,omitempty"`     // of a failed run, or of a running one that is held, see [Flow.HoldOnError]
+	Nodes      []NodeRun  `json:"nodes,omitempty"`     // what ran to reach this step
+	// Again are the calls, failed attempts at nodes among them, that a hold was made
+	// of and that did not run since: their errors do not replay. Every row of the
+	// superstep has them.
+	Again  []string     `json:"again,omitempty"`
+	Log    []SegmentEnd `json:"log,omitempty"` // ends of the call log of earlier segments, in claims
+	Worker string       `json:"worker"`
 }
 
-// Failure is why a run failed or is held.
+// Failure is why a run failed, or is held.
 type Failure struct {
 	Node    string  `json:"node,omitempty"`
 	Message string  `json:"message"`
 	Denied  *Denial `json:"denied,omitempty"` // a person denied a call
-	// Calls are those whose errors a held run's failure is made of: they run again.
-	Calls []string `json:"calls,omitempty"`
 }
 
 // Denial is a decision that a run failed with.

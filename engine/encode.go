@@ -197,6 +197,9 @@ func (b Checkpoint) payload(visits json.RawMessage) (json.RawMessage, error) {
 	if len(b.Nodes) > 0 {
 		o.key("nodes").add(func(to []byte) ([]byte, error) { return appendList(to, b.Nodes, appendNodeRun) })
 	}
+	if len(b.Again) > 0 {
+		o.texts("again", b.Again)
+	}
 	if len(b.Log) > 0 {
 		o.other("log", b.Log)
 	}

@@ -140,16 +140,17 @@ func (f *Flow) HoldOnError() *Flow {
 }
 
 // hold keeps the superstep open after a node's error, and says so in the log.
-// The calls of the failure are those that run again: what an error edge takes is
-// none of them. Approvals of calls that ran are spent, so that another try is
-// asked for anew, by whichever worker makes it.
+// The calls whose errors it is made of run again, and those of an earlier hold that
+// were not come to: what an error edge takes is none of them. Approvals of calls
+// that ran are spent, so that another try is asked for anew, by whichever worker
+// makes it.
 func (s *session) hold(outcomes []outcome, f Failure) saveRequest {
+	s.decisions, s.again = s.unspent(outcomes), s.stillAgain(outcomes)
 	for _, o := range outcomes {
 		if !s.g.hasErrorEdge(o.run.Node) {
-			f.Calls = append(f.Calls, o.failed...)
+			s.again = append(s.again, o.failed...)
 		}
 	}
-	s.decisions = s.unspent(outcomes)
 	return saveRequest{
 		status: stores.StatusRunning, base: s.base, nodes: runs(outcomes), failure: &f,
 		events: []newEvent{{EventHeld, map[string]any{"node": f.Node, "message": f.Message}}},
@@ -165,7 +166,15 @@ func (s *session) hold(outcomes []outcome, f Failure) saveRequest {
 // replay for ever. A failed call that its node took is none of them: what the node
 // did about it has happened.
 func (b Checkpoint) again(c CallInfo) bool {
-	return b.Error != nil && c.Failed && c.Denied == nil && slices.Contains(b.Error.Calls, c.ID)
+	a, attempt := attemptOf(c)
+	return (c.Failed && c.Denied == nil || attempt && a.Last) && slices.Contains(b.Again, c.ID)
+}
+
+// stillAgain are the calls of a hold that did not run since.
+func (s *session) stillAgain(outcomes []outcome) []string {
+	return slices.DeleteFunc(slices.Clone(s.again), func(id string) bool {
+		return slices.ContainsFunc(outcomes, func(o outcome) bool { return o.state.ran[id] })
+	})
 }
 
 // left is why nobody but who asks for it brings a held run on, nil when it is
@@ -183,24 +192,13 @@ func (b Checkpoint) left(l *loaded) error {
 	return nil
 }
 
-// retry lets the calls that the superstep was held for run again, and the
-// attempts that ended a node.
-func (s *session) retry(held Checkpoint, calls []CallInfo) {
-	for _, c := range calls {
-		if a, is := attemptOf(c); is && a.Last && held.Error != nil {
-			delete(s.replay, c.key())
-		}
-		if held.again(c) {
-			delete(s.replay, c.key())
-		}
-	}
-}
-
 // failedCalls are the calls whose errors an error is made of.
 func failedCalls(err error) (calls []string) {
 	switch e := err.(type) {
 	case *ToolError:
 		return []string{e.call}
+	case *lastAttempt:
+		return append(failedCalls(e.error), e.call)
 	case *alsoFailed:
 		return append(failedCalls(e.error), e.calls...)
 	case interface{ Unwrap() error }:

@@ -151,6 +151,9 @@ func (n *nodeState) attempt(ctx context.Context, p pendingCall) (json.RawMessage
 	if n.paused() {
 		return nil, errPaused // the node's code went on after it was told to stop
 	}
+	if ctx.Err() != nil && n.s.ctx.Err() == nil { // the node's own limit
+		return nil, fmt.Errorf("%s was not called: %w", p.tool.Name, context.Cause(ctx))
+	}
 	n.spend(p)
 	return n.s.execute(ctx, p)
 }

@@ -78,8 +78,8 @@ func (r *Runner) session(g *graph, l *loaded, b Checkpoint) (*session, error) {
 	s := &session{
 		turn: make(chan struct{}, 1), r: r, g: g, place: l.place(), identity: l.last.Identity, created: l.created.Time,
 		step: l.last.Step, base: l.last.Base, segment: l.last.Segment, lastMAC: l.last.MAC,
-		state: state, frontier: b.Frontier, visits: b.Visits, decisions: b.Decisions, supersteps: b.Supersteps, asked: b.Waiting,
-		events: l.events.N, eventMAC: l.events.MAC, replay: replayOf(FoldCalls(l.current())),
+		state: state, frontier: b.Frontier, visits: b.Visits, decisions: b.Decisions, again: b.Again, supersteps: b.Supersteps, asked: b.Waiting,
+		events: l.events.N, eventMAC: l.events.MAC, replay: b.replay(FoldCalls(l.current())),
 	}
 	if s.visits == nil {
 		s.visits = map[string]int64{}
@@ -90,10 +90,14 @@ func (r *Runner) session(g *graph, l *loaded, b Checkpoint) (*session, error) {
 	return s, nil
 }
 
-func replayOf(calls []CallInfo) map[callKey]CallInfo {
+// replay are the calls that a worker meets, but for those that the superstep was
+// held for: they run again, and so do the attempts that ended a node then.
+func (b Checkpoint) replay(calls []CallInfo) map[callKey]CallInfo {
 	m := map[callKey]CallInfo{}
 	for _, c := range calls {
-		m[callKey{c.Step, c.Node, c.Ordinal}] = c
+		if !b.again(c) {
+			m[c.key()] = c
+		}
 	}
 	return m
 }

@@ -164,7 +164,7 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	s.calls, s.callMAC = 0, nil
 	s.ends(l)
 	replayed, rerun := sortCalls(b, FoldCalls(l.current()))
-	q := saveRequest{status: stores.StatusRunning, base: s.base, failure: b.Error, events: []newEvent{{EventRecovered, map[string]any{
+	q := saveRequest{status: stores.StatusRunning, base: s.base, events: []newEvent{{EventRecovered, map[string]any{
 		"kind": s.g.kind, "step": l.last.Step + 1, "replayed": ids(replayed), "rerun": ids(rerun),
 	}}}}
 	if o.By != "" {
@@ -191,8 +191,7 @@ func (s *session) lookAgain(ctx context.Context, claimed Checkpoint, mayRerun re
 		return err
 	}
 	calls := FoldCalls(l.current())
-	s.replay = replayOf(calls)
-	s.retry(claimed, calls)
+	s.replay = claimed.replay(calls)
 	_, rerun := sortCalls(claimed, calls)
 	s.notes.rerun = ids(rerun)
 	return nil

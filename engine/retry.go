@@ -64,15 +64,17 @@ func (t retried) Run(ctx context.Context, s State) (State, error) {
 		var update State
 		var last bool
 		if known {
-			err, last = errors.New(before.Error), before.Last
+			err, last = n.lastAttempt(before.Last, errors.New(before.Error)), before.Last
 		} else {
 			if update, err = t.once(ctx, s); err == nil {
 				return update, nil
 			}
 			last = failed >= t.r.Attempts || !n.repeatable(ctx) || t.r.On != nil && !t.r.On(err)
-			if kept := n.keepFailure(ctx, failed, last, err); kept != nil {
-				return nil, errors.Join(err, kept)
+			kept, failure := n.keepFailure(ctx, failed, last, err)
+			if failure != nil {
+				return nil, errors.Join(err, failure)
 			}
+			err = n.lastAttempt(last && kept, err)
 		}
 		if last {
 			return update, err
@@ -84,6 +86,22 @@ func (t retried) Run(ctx context.Context, s State) (State, error) {
 			return nil, errors.Join(err, werr)
 		}
 	}
+}
+
+// lastAttempt is the error of the attempt that ended the node, and its record,
+// which stands for it.
+type lastAttempt struct {
+	error
+	call string // id
+}
+
+func (e *lastAttempt) Unwrap() error { return e.error }
+
+func (n *nodeState) lastAttempt(last bool, err error) error {
+	if !last {
+		return err
+	}
+	return &lastAttempt{err, CallID(n.id, n.n)}
 }
 
 // attemptTool names the records of failed attempts in the call log.
@@ -124,21 +142,21 @@ func (n *nodeState) failedBefore() (failedAttempt, bool) {
 // keepFailure keeps that an attempt failed. That this worker stops, or that the
 // node waits, is no failure, and what ended the node is kept already when it is a
 // call that failed, or a person's no.
-func (n *nodeState) keepFailure(ctx context.Context, attempt int, last bool, failure error) error {
-	kept := len(failedCalls(failure)) > 0 || errors.As(failure, new(*DeniedError))
-	if n.paused() || n.s.stopped() != nil || n.s.ctx.Err() != nil || last && kept {
-		return nil
+func (n *nodeState) keepFailure(ctx context.Context, attempt int, last bool, failure error) (kept bool, err error) {
+	known := len(failedCalls(failure)) > 0 || denial(failure) != nil
+	if n.paused() || n.s.stopped() != nil || n.s.ctx.Err() != nil || last && known {
+		return false, nil
 	}
 	record := tool.Tool{Name: attemptTool, Idempotent: true, Run: func(context.Context, tool.Input) (any, error) {
 		return failedAttempt{attempt, last, validText(failure.Error())}, nil
 	}}
 	p, err := n.numbered(record, n.afterAll(), json.RawMessage(fmt.Sprintf(`{"attempt":%d}`, attempt)))
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer n.underway.Done()
 	_, err = n.attempt(context.WithoutCancel(ctx), p)
-	return err
+	return err == nil, err
 }
 
 // afterAll is the number after all calls of the node that are known, also those

@@ -29,6 +29,7 @@ type session struct {
 	visits              map[string]int64
 	visited             visitList
 	decisions           []Decision
+	again               []string // see [Checkpoint]
 	supersteps          int64
 	asked               []Waiting // what the run was paused for before
 	log                 []SegmentEnd
@@ -106,7 +107,7 @@ func (s *session) build(q saveRequest) (stores.Save, error) {
 	}
 	b := Checkpoint{
 		State: state, Frontier: s.frontier, Visits: s.visits, Supersteps: s.supersteps, Waiting: q.waiting, Decisions: s.decisions,
-		Error: q.failure, Nodes: q.nodes, Log: s.log, Worker: s.r.worker,
+		Error: q.failure, Nodes: q.nodes, Again: s.again, Log: s.log, Worker: s.r.worker,
 	}
 	w := stores.Save{}
 	if w.Calls, err = s.buildCalls(q.pending, now); err != nil {

@@ -216,28 +216,31 @@ func (n *nodeState) failedWithin(err error) error {
 	return err
 }
 
-// worstOf is the first error that is no pause, with the calls that failed in the
-// others, else a pause, else nil.
+// worstOf is the first error that a person's no made, else the first that is no
+// pause, with the calls that failed in the others, else a pause, else nil.
 func worstOf(errs []error) error {
-	var first, paused error
+	var worst, paused error
 	var calls []string
 	for _, err := range errs {
 		switch {
+		case err == nil:
 		case errors.Is(err, errPaused):
 			paused = err
-		case first == nil:
-			first = err
+		case worst == nil:
+			worst = err
+		case denial(err) != nil && denial(worst) == nil:
+			worst, calls = err, append(calls, failedCalls(worst)...)
 		default:
 			calls = append(calls, failedCalls(err)...)
 		}
 	}
 	switch {
-	case first == nil:
+	case worst == nil:
 		return paused
 	case len(calls) > 0:
-		return &alsoFailed{first, calls}
+		return &alsoFailed{worst, calls}
 	}
-	return first
+	return worst
 }
 
 // runWithin runs a flow inside a node, superstep by superstep, without saving:

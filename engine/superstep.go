@@ -158,25 +158,38 @@ func runs(outcomes []outcome) []NodeRun {
 	return out
 }
 
-// failed reports the first node that failed and has no error edge.
+// failed reports a node that failed and has no error edge: the first one that a
+// person said no to, which ends a run also where errors hold it, else the first.
 func (s *session) failed(outcomes []outcome) (saveRequest, bool) {
-	for _, o := range outcomes {
-		if o.err != nil && len(o.state.waiting) == 0 && !s.g.hasErrorEdge(o.run.Node) {
-			f := Failure{Node: o.run.Node, Message: o.run.Error}
-			if d := (*DeniedError)(nil); errors.As(o.err, &d) {
-				f.Denied = &Denial{Tool: d.Tool, By: d.By, Note: d.Note}
-			}
-			if s.g.holds && f.Denied == nil {
-				return s.hold(outcomes, f), true
-			}
-			return s.fail(runs(outcomes), f), true
+	var worst *outcome
+	for i, o := range outcomes {
+		if o.err == nil || len(o.state.waiting) > 0 || s.g.hasErrorEdge(o.run.Node) {
+			continue
+		}
+		if worst == nil || denial(o.err) != nil && denial(worst.err) == nil {
+			worst = &outcomes[i]
 		}
 	}
-	return saveRequest{}, false
+	if worst == nil {
+		return saveRequest{}, false
+	}
+	f := Failure{Node: worst.run.Node, Message: worst.run.Error}
+	if d := denial(worst.err); d != nil {
+		f.Denied = &Denial{Tool: d.Tool, By: d.By, Note: d.Note}
+	} else if s.g.holds {
+		return s.hold(outcomes, f), true
+	}
+	return s.fail(runs(outcomes), f), true
+}
+
+// denial is the person's no in an error, nil for none.
+func denial(err error) *DeniedError {
+	d, _ := errors.AsType[*DeniedError](err)
+	return d
 }
 
 func (s *session) fail(nodes []NodeRun, f Failure) saveRequest {
-	s.frontier, s.decisions = nil, nil
+	s.frontier, s.decisions, s.again = nil, nil, nil
 	return saveRequest{status: stores.StatusFailed, base: s.step + 1, failure: &f, nodes: nodes}
 }
 
@@ -202,7 +215,7 @@ func (s *session) paused(outcomes []outcome) (saveRequest, bool) {
 	if len(q.waiting) == 0 {
 		return q, false
 	}
-	s.decisions = s.unspent(outcomes)
+	s.decisions, s.again = s.unspent(outcomes), s.stillAgain(outcomes)
 	return q, true
 }
 
@@ -248,7 +261,7 @@ func (s *session) finished(outcomes []outcome) saveRequest {
 	for _, id := range s.frontier {
 		s.visits[id]++
 	}
-	s.state, s.frontier, s.decisions, s.log = state, next, nil, nil
+	s.state, s.frontier, s.decisions, s.again, s.log = state, next, nil, nil, nil
 	q := saveRequest{status: stores.StatusRunning, base: s.step + 1, nodes: runs(outcomes)}
 	if len(next) == 0 {
 		q.status = stores.StatusDone

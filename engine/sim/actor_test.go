@@ -39,25 +39,26 @@ type actor struct {
 
 // session is one call of the engine by an actor, as far as it is about one run.
 type session struct {
-	who      *actor
-	run      string
-	takeover bool            // it may work on a run that somebody holds
-	rerun    bool            // an operator permitted to run calls in doubt again
-	faults   int             // what it met, but for lost replies, which it must see through
-	over     bool            // another session wrote to the run after it did
-	deleted  bool            // its run was deleted under it
-	saving   bool            // it tried to save
-	meant    map[string]bool // calls in doubt when it last looked before it saved
-	claimed  bool            // it saved a claim
-	finished map[callAt]bool // calls that were finished when it began
-	open     map[string]bool // calls in doubt that it may run again
-	started  map[string]begun
-	ran      map[callAt]bool // what it ran in this superstep
-	agreed   map[string]bool // calls that a person approved while they waited
-	logged   map[string]bool // calls of which the yes is logged: this worker was not cut off meanwhile
-	acting   map[string]bool // calls that it started and whose effect may still come
-	returned map[callAt]bool // outcomes that it was given and must offer to the store
-	offered  map[callAt]bool
+	who        *actor
+	run        string
+	takeover   bool            // it may work on a run that somebody holds
+	unattended bool            // of a recovery of all runs
+	rerun      bool            // an operator permitted to run calls in doubt again
+	faults     int             // what it met, but for lost replies, which it must see through
+	over       bool            // another session wrote to the run after it did
+	deleted    bool            // its run was deleted under it
+	saving     bool            // it tried to save
+	meant      map[string]bool // calls in doubt when it last looked before it saved
+	claimed    bool            // it saved a claim
+	finished   map[callAt]bool // calls that were finished when it began
+	open       map[string]bool // calls in doubt that it may run again
+	started    map[string]begun
+	ran        map[callAt]bool // what it ran in this superstep
+	agreed     map[string]bool // calls that a person approved while they waited
+	logged     map[string]bool // calls of which the yes is logged: this worker was not cut off meanwhile
+	acting     map[string]bool // calls that it started and whose effect may still come
+	returned   map[callAt]bool // outcomes that it was given and must offer to the store
+	offered    map[callAt]bool
 }
 
 func (s *sim) newActor(role string) *actor {
@@ -109,7 +110,7 @@ func (a *actor) begin(o engine.RecoverOptions, runs ...string) {
 	a.sessions = map[string]*session{}
 	for _, run := range runs {
 		a.sessions[run] = &session{
-			who: a, run: run, takeover: o.Takeover, rerun: o.RerunInDoubt, finished: s.run(run).finished(), open: map[string]bool{}, started: map[string]begun{}, ran: map[callAt]bool{},
+			who: a, run: run, takeover: o.Takeover, rerun: o.RerunInDoubt, unattended: o.Unattended, finished: s.run(run).finished(), open: map[string]bool{}, started: map[string]begun{}, ran: map[callAt]bool{},
 			agreed: map[string]bool{}, logged: map[string]bool{}, acting: map[string]bool{}, returned: map[callAt]bool{}, offered: map[callAt]bool{},
 		}
 	}
@@ -179,7 +180,9 @@ func (a *actor) recover(run string, o engine.RecoverOptions) {
 }
 
 func (a *actor) recoverAll(o engine.RecoverOptions) {
-	a.begin(o, runNames[:a.sim.mix.runs]...)
+	seen := o
+	seen.Unattended = true
+	a.begin(seen, runNames[:a.sim.mix.runs]...)
 	all, err := a.runner.RecoverAll(a.ctx, stores.DefaultOwner, func(string) (*engine.Flow, error) { return a.flow(), nil }, o)
 	sessions := a.end()
 	for _, run := range slices.Sorted(maps.Keys(sessions)) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/stores"
@@ -67,13 +68,45 @@ func (s *sim) checkApproved(r *run, at callAt) {
 	}
 }
 
+// held checks what a row lists to run again: what was listed before, or is known
+// to have failed, and nothing that an error edge took.
+func (s *sim) held(r *run, c stores.Checkpoint, b engine.Checkpoint) {
+	var before []string
+	if n := len(r.bodies); n > 1 {
+		before = r.bodies[n-2].Again
+	}
+	for _, id := range b.Again {
+		at := callID{c.Base, id}
+		if old, known := r.heldAs[at]; known && old == r.newest[at] && !slices.Contains(before, id) {
+			s.violate("step %d is held by an old error of call %s, which was not tried again", c.Step, id)
+		}
+		if b.Error != nil {
+			r.heldAs[at] = r.newest[at]
+		}
+		if !slices.Contains(before, id) && !r.newest[at].failed && !r.attempts[at] {
+			s.violate("step %d says that call %s runs again, which did not fail", c.Step, id)
+		}
+		for _, n := range s.flow.nodes {
+			if s.flow.rescued(n.id) && strings.HasPrefix(strings.ReplaceAll(id, "/", "."), n.id+".") {
+				s.violate("step %d says that call %s runs again, whose error an edge takes", c.Step, id)
+			}
+		}
+	}
+	s.saw("run held", b.Error != nil && c.Status == stores.StatusRunning)
+}
+
 // triesAgain takes the calls that run again after a hold: how they failed counts
-// no more, and who approved one of them is asked anew.
-func (s *sim) triesAgain(r *run, again map[callID]bool) {
+// no more, and who approved one of them is asked anew. Nobody who asked for no
+// run in particular lets one run again that is not idempotent.
+func (s *sim) triesAgain(r *run, x *session, again map[callID]bool) {
 	s.saw("call tried again after a hold", len(again) > 0)
 	for at := range again {
+		if x.unattended && !r.newest[at].idempotent {
+			s.violate("%s brings on all runs, and takes one that is held at %s, which is not idempotent", x.who.name, at.id)
+		}
 		superstep := r.bodies[at.base].Supersteps
 		delete(r.outcomes, callID{superstep, at.id})
+		delete(r.failed, callID{superstep, at.id})
 		r.deciders = slices.DeleteFunc(r.deciders, func(d decision) bool {
 			return d.superstep == superstep && d.ID == at.id && d.Type == engine.DecideApprove
 		})

@@ -27,6 +27,7 @@ type nodeSpec struct {
 	steps    []stepSpec
 	rude     bool // its code ignores errors
 	attempts int  // how often it is tried, when it has code of its own
+	breaks   bool // its code fails at times, until the world has calmed down
 	excused  bool // in a container: its error leads to the node after it too
 
 	box      box
@@ -131,6 +132,9 @@ func drawFlow(r *rand.Rand) flowSpec {
 			f.edges = append(f.edges, e)
 		}
 		before = ids
+	}
+	for i, n := range f.nodes { // only a hold says what came of such an error
+		f.nodes[i].breaks = f.holds && i > 0 && n.box == noBox && n.loop == nil && !f.rescued(n.id) && r.IntN(4) == 0
 	}
 	if r.IntN(3) == 0 {
 		f.edges = append(f.edges, edgeSpec{from: before[0], to: []string{"start"}, when: firstRound})
@@ -384,8 +388,13 @@ func (a *actor) runNode(ctx context.Context, n nodeSpec, st engine.State) (engin
 			return nil, err
 		}
 	}
+	if n.breaks && !a.sim.isCalm() && drift%2 == 1 {
+		return nil, errBroke
+	}
 	return out, nil
 }
+
+var errBroke = errors.New("its code broke")
 
 // nodePlace is where in the run the node stands whose code calls a tool.
 type nodePlace struct{}

@@ -36,28 +36,34 @@ func (f flowSpec) foretell(r *run, failedIn string) (ending, error) {
 		var updates []engine.State
 		failed := map[string]string{}
 		waits := ""
+		var ends *ending // of a node that fails: a person's no counts more than other errors
 		for _, n := range f.nodes {
 			if !slices.Contains(frontier, n.id) {
 				continue
 			}
-			o := round{r.decidedIn(superstep), r.failedIn(superstep), visits[n.id] + 1}.outcome(n, state)
+			o := round{r.decidedIn(superstep), at(r.outcomes, superstep), at(r.failed, superstep), visits[n.id] + 1}.outcome(n, state)
 			if o.failure != "" && !f.rescued(n.id) && failedIn != "" && failedIn != n.id && n.asksAnew() {
 				o.waits = true
 			}
 			switch {
 			case o.waits:
 				waits = n.id
-			case o.failure != "" && !f.rescued(n.id) && f.holds && !o.denied:
-				return ending{}, fmt.Errorf("superstep %d is held at %s: %s", superstep, n.id, o.failure)
 			case o.failure != "" && !f.rescued(n.id):
-				return ending{stores.StatusFailed, withoutDrift(canonical(state)), o.failure, n.id, o.denied}, nil
+				if ends == nil || o.denied && !ends.denied {
+					ends = &ending{stores.StatusFailed, withoutDrift(canonical(state)), o.failure, n.id, o.denied}
+				}
 			case o.failure != "":
 				failed[n.id] = o.failure
 				o.update = engine.State{"error": map[string]any{"node": n.id, "message": o.failure}}
 			}
 			updates = append(updates, o.update)
 		}
-		if waits != "" {
+		switch {
+		case ends != nil && f.holds && !ends.denied:
+			return ending{}, fmt.Errorf("superstep %d is held at %s: %s", superstep, ends.node, ends.message)
+		case ends != nil:
+			return *ends, nil
+		case waits != "":
 			return ending{}, fmt.Errorf("superstep %d waits in %s for a decision", superstep, waits)
 		}
 		state = merge(state, updates)
@@ -84,12 +90,12 @@ func (r *run) decidedIn(superstep int64) map[string]engine.Decision {
 	return out
 }
 
-// failedIn says of the calls of flaky tools of one superstep whether they failed.
-func (r *run) failedIn(superstep int64) map[string]bool {
+// at is what is known of one superstep.
+func at(known map[callID]bool, superstep int64) map[string]bool {
 	out := map[string]bool{}
-	for at, failed := range r.outcomes {
-		if at.base == superstep {
-			out[at.id] = failed
+	for c, is := range known {
+		if c.base == superstep {
+			out[c.id] = is
 		}
 	}
 	return out
@@ -127,7 +133,8 @@ func (f flowSpec) after(id string, failed bool, state engine.State) []string {
 // node it is.
 type round struct {
 	decided map[string]engine.Decision
-	failed  map[string]bool
+	failed  map[string]bool // calls of flaky tools
+	broke   map[string]bool // attempts at nodes, as far as their code may break
 	visit   int
 }
 
@@ -151,6 +158,9 @@ func (rd round) outcome(n nodeSpec, st engine.State) outcome {
 	calls := 0
 	for attempt := 1; ; attempt++ {
 		o, safe := rd.attempt(n, st, &calls)
+		if n.breaks && o.failure == "" && !o.waits && rd.broke[fmt.Sprintf("%s.%d", n.place(st), calls+1)] {
+			o = outcome{failure: errBroke.Error()}
+		}
 		if o.failure == "" || o.waits || attempt >= n.attempts || !safe {
 			return o
 		}
@@ -213,7 +223,8 @@ func (rd round) attempt(n nodeSpec, st engine.State, calls *int) (o outcome, saf
 	return outcome{update: out}, safe
 }
 
-// boxed is what a container comes to. An error in it counts more than a wait.
+// boxed is what a container comes to. A no in it counts more than an error, and
+// that more than a wait.
 func (rd round) boxed(n nodeSpec, st engine.State) outcome {
 	states := []engine.State{st}
 	if n.box == mapBox {
@@ -229,7 +240,9 @@ func (rd round) boxed(n nodeSpec, st engine.State) outcome {
 			ends = append(ends, rd.chained(n, chain, in))
 		}
 	}
-	for _, bad := range []func(outcome) bool{func(o outcome) bool { return o.failure != "" }, func(o outcome) bool { return o.waits }} {
+	for _, bad := range []func(outcome) bool{
+		func(o outcome) bool { return o.denied }, func(o outcome) bool { return o.failure != "" }, func(o outcome) bool { return o.waits },
+	} {
 		if i := slices.IndexFunc(ends, bad); i >= 0 {
 			return ends[i]
 		}

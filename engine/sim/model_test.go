@@ -42,6 +42,9 @@ type run struct {
 	decided   map[callAt]decision // by question
 	deciders  []decision          // in the order of the rows
 	outcomes  map[callID]bool     // of calls of flaky tools, by superstep: they failed
+	heldAs    map[callID]record   // of calls that a hold was made of: how they stood
+	attempts  map[callID]bool     // at nodes, that are in the log as failed
+	failed    map[callID]bool     // the same, by superstep
 	decidedBy map[string]int64    // row of an actor's decision
 	resolved  map[string]bool     // call, base and operator
 }
@@ -104,7 +107,7 @@ func (s *sim) run(name string) *run {
 			name: name, life: s.lives[name],
 			newest: map[callID]record{}, ended: map[callAt]bool{}, effects: map[callAt]int{}, permitted: map[callID]int{}, mayRepeat: map[string]int{},
 			decided: map[callAt]decision{}, decidedBy: map[string]int64{}, resolved: map[string]bool{},
-			outcomes: map[callID]bool{}, acts: map[string]int{},
+			outcomes: map[callID]bool{}, heldAs: map[callID]record{}, attempts: map[callID]bool{}, failed: map[callID]bool{}, acts: map[string]int{},
 		}
 		s.runs[name] = r
 	}
@@ -131,13 +134,13 @@ func (r *run) finished() map[callAt]bool {
 	return out
 }
 
-// again lists the calls for which the run is held: they run again when somebody
-// brings it on.
+// again lists the calls whose errors a hold was made of: they run again when
+// somebody brings the run on.
 func (r *run) again() map[callID]bool {
 	out := map[callID]bool{}
-	if n := len(r.bodies); n > 0 && r.bodies[n-1].Error != nil && r.last().Status == stores.StatusRunning {
-		for _, id := range r.bodies[n-1].Error.Calls {
-			if at := (callID{r.last().Base, id}); r.newest[at].failed {
+	if n := len(r.bodies); n > 0 {
+		for _, id := range r.bodies[n-1].Again {
+			if at := (callID{r.last().Base, id}); r.newest[at].failed || r.attempts[at] {
 				out[at] = true
 			}
 		}
@@ -206,6 +209,7 @@ func (s *sim) saved(a *actor, w stores.Save, err error) error {
 		s.events[string(e.MAC)] = true
 		s.operatorEvent(r, before, c, b, e)
 	}
+	s.held(r, c, b)
 	s.claims(r, x, w, again)
 	s.advances(r, x, c, b)
 	return nil
@@ -243,7 +247,7 @@ func (s *sim) claims(r *run, x *session, w stores.Save, again map[callID]bool) {
 	}
 	x.claimed, x.finished = true, r.finished()
 	maps.DeleteFunc(x.finished, func(at callAt, _ bool) bool { return again[at.call()] })
-	s.triesAgain(r, again)
+	s.triesAgain(r, x, again)
 	s.saw("claim", true)
 	s.saw("claim over a live lease", x.takeover)
 	for at, c := range r.newest {
@@ -323,6 +327,9 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 	told := known && old.status == stores.CallResolved && !old.notRun && c.Segment == old.segment && c.Status != stores.CallResolved
 	if !known || c.Segment > old.segment || c.Segment == old.segment && c.N > old.n && !told {
 		r.newest[at.call()] = record{c.Segment, c.N, c.Status, b.Digest, b.NotRun, b.Failed, c.Idempotent}
+		if c.Tool == attempt && r.newest[at.call()].ran() {
+			r.attempts[at.call()], r.failed[callID{r.bodies[c.Step].Supersteps, at.id}] = true, true
+		}
 		if isFlaky[c.Tool] && r.newest[at.call()].ran() {
 			r.outcomes[callID{r.bodies[c.Step].Supersteps, at.id}] = b.Failed
 		}

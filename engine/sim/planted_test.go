@@ -181,13 +181,28 @@ var faults = []planted{
 	},
 	{
 		"an approval of a call that failed lets it run again", "engine/execute.go",
-		"s.decisions = s.unspent(outcomes)", "_ = s.unspent",
+		"s.decisions, s.again = s.unspent(outcomes), s.stillAgain(outcomes)", "s.again = s.stillAgain(outcomes)",
 		"without a stored approval",
 	},
 	{
 		"what a run is held for is not tried again", "engine/execute.go",
-		"return b.Error != nil && c.Failed", "return b.Error != nil && b.Error.Node == c.ID",
+		"&& slices.Contains(b.Again, c.ID)", "&& slices.Contains(b.Again, c.ID+b.Worker)",
 		"does not come to an end|is held at",
+	},
+	{
+		"a failed call that an error edge took runs again after a hold", "engine/execute.go",
+		"if !s.g.hasErrorEdge(o.run.Node) {", "if o.run.Node != \"\" {",
+		"whose error an edge takes",
+	},
+	{
+		"whoever brings on all runs tries what is not idempotent again", "engine/recover.go",
+		"\to.Unattended = true\n", "",
+		"which is not idempotent",
+	},
+	{
+		"a pause forgets what a hold was made of", "engine/superstep.go",
+		"s.decisions, s.again = s.unspent(outcomes), s.stillAgain(outcomes)", "s.decisions, s.again = s.unspent(outcomes), nil",
+		"is held by an old error",
 	},
 	{
 		"who said no is asked again by the next attempt", "engine/nodestate.go",
