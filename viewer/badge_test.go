@@ -54,7 +54,7 @@ func TestBadgesAndWhy(t *testing.T) {
 		{"recovered and stuck", known("running", again), "stuck recovered", "stopped before send"},
 		{"paused", known("paused", paused), "paused", "pay wants approval for charge_card, since 03:04:05"},
 		{"paused, no key", known("paused", paused, keyless), "paused no-key", "pay wants approval"},
-		{"asks", known("paused", func(f *facts) { f.waiting = []Waiting{question, approval} }), "paused", `ask asks "Approve the plan?", and for 1 more`},
+		{"asks", known("paused", func(f *facts) { f.waiting = []Waiting{question, approval} }), "paused", `ask asks "Approve the plan?", and 1 approval is open too`},
 		{"failed", known("failed", func(f *facts) { f.failure = "HTTP 503" }), "failed", "failed at send: HTTP 503"},
 		{"done", known("done"), "done", "it is done"},
 		{"done after a recovery", known("done", again), "recovered done", "it is done"},

@@ -92,13 +92,29 @@ func standing(r engine.Result) string {
 	case stores.StatusFailed:
 		return fmt.Sprintf("the run failed at step %d: %s", r.Step, r.Error)
 	case stores.StatusPaused:
-		var names []string
-		for _, w := range r.Waiting {
-			names = append(names, waitName(w))
-		}
-		return fmt.Sprintf("the run waits at step %d for %s", r.Step, nameOr(strings.Join(names, ", "), "something"))
+		return fmt.Sprintf("the run waits at step %d for %s", r.Step, nameOr(waitNames(r.Waiting), "something"))
 	}
 	return fmt.Sprintf("the run is %s at step %d", r.Status, r.Step)
+}
+
+// waitNames are what a run waits for; what bears the same name is counted.
+func waitNames(list []engine.Waiting) string {
+	var names []string
+	times := map[string]int{}
+	for _, w := range list {
+		name := waitName(w)
+		if times[name]++; times[name] == 1 {
+			names = append(names, name)
+		}
+	}
+	for i, name := range names {
+		if n := times[name]; n > 1 {
+			name = strings.TrimPrefix(name, "an ")
+			what, of, _ := strings.Cut(name, " ")
+			names[i] = plural(n, what) + " " + of
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 func waitName(w engine.Waiting) string {

@@ -81,10 +81,7 @@ func whyPaused(f facts) (string, string) {
 	if !f.since.IsZero() {
 		for_ = ", since " + timeOf(f.now, f.since)
 	}
-	more := ""
-	if n := len(f.waiting) - 1; n > 0 {
-		more = fmt.Sprintf(", and for %d more", n)
-	}
+	more := openToo(f.waiting)
 	if f.stored > 0 {
 		more += fmt.Sprintf("; %s stored already", plural(f.stored, "decision"))
 	}
@@ -102,6 +99,38 @@ func whyPaused(f facts) (string, string) {
 		next = "answer it; what passes is " + w.Want
 	}
 	return fmt.Sprintf("%s asks %s%s%s", w.Node, strconv.Quote(clip(masked(nameOr(w.Prompt, w.Key)), 120)), more, for_), next
+}
+
+// openToo is what the run waits for besides the first, "" for nothing.
+func openToo(list []Waiting) string {
+	calls, questions := 0, 0
+	for _, w := range list[1:] {
+		if w.Type == WaitApproval {
+			calls++
+		} else {
+			questions++
+		}
+	}
+	switch {
+	case calls+questions == 0:
+		return ""
+	case questions == 0 && list[0].Type == WaitApproval:
+		return fmt.Sprintf(", and for %d more", calls)
+	case calls == 0 && list[0].Type != WaitApproval:
+		return fmt.Sprintf(", and %s", plural(questions, "more question"))
+	case calls == 0:
+		return ", and " + plural(questions, "question") + isOpen(questions)
+	case questions == 0:
+		return ", and " + plural(calls, "approval") + isOpen(calls)
+	}
+	return fmt.Sprintf(", and %s and %s are open too", plural(calls, "approval"), plural(questions, "question"))
+}
+
+func isOpen(n int) string {
+	if n == 1 {
+		return " is open too"
+	}
+	return " are open too"
 }
 
 func whyRunning(f facts) (string, string) {

@@ -14,7 +14,7 @@ var ErrNotPaused = errors.New("the run does not wait for an answer; teff ignores
 // ErrNoWorkflow is for an answer to a run whose workflow is not known. A row
 // without its pause says which node is next, and only the workflow's edges
 // tell: without them teff would take the run for completed.
-var ErrNoWorkflow = errors.New("the workflow file is needed: its edges say which node follows the answer")
+var ErrNoWorkflow = errors.New("the workflow file is needed: the row of a run does not hold its steps and edges")
 
 // Answer gives the rows that teff's own resume with an answer leaves before
 // the first node runs: the answer is in the state, the pause is gone, the next
