@@ -81,7 +81,10 @@ func (s *Service) List(ctx context.Context, q Query) (Page, error) {
 	if page.Rows == nil {
 		page.Rows = []Row{}
 	}
-	return out(s, page, false), nil
+	if !q.Check { // which looks at every run
+		s.lookCloser(ctx, page.Rows)
+	}
+	return out(s, page, false), ctx.Err()
 }
 
 // filter is what a store is asked for; what it cannot tell is left to the rows.

@@ -261,3 +261,26 @@ func TestRecoverAllActsOnWhatWasShown(t *testing.T) {
 		t.Errorf("unseen: %+v", r)
 	}
 }
+
+// The list says of a stuck run what its overview says: a call that was resolved is
+// told, also where rows are not verified.
+func TestTheListTellsThatACallWasResolved(t *testing.T) {
+	b := newBench(t)
+	b.crash("mail", "order-7")
+	s := b.service()
+	ref := s.Find("order-7", "")
+	get[Outcome](t)(s.Act(t.Context(), Request{Ref: ref, Action: Resolve, NotRun: true}, nil))
+	for _, tab := range []Tab{TabNeedsYou, TabRunning, TabAll} {
+		r := get[Page](t)(s.List(t.Context(), Query{Tab: tab})).Rows[0]
+		if want := "send.1 resolved, and no worker has picked the run up"; r.Why != want || r.Next != get[Detail](t)(s.Show(t.Context(), ref)).Next {
+			t.Errorf("%s: %q, next %q", tab, r.Why, r.Next)
+		}
+		if !r.Recoverable() {
+			t.Errorf("%s: it cannot be recovered: %v", tab, r.Badges)
+		}
+	}
+	s = b.service(func(o *Options) { o.ReadOnly = true })
+	if r := get[Page](t)(s.List(t.Context(), Query{})).Rows[0]; r.Recoverable() {
+		t.Error("it is recovered where nothing is written")
+	}
+}

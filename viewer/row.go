@@ -96,6 +96,31 @@ func (s *Service) look(ctx context.Context, a *attachment, h stores.Head, certai
 	return g, err
 }
 
+// lookCloser says of the stuck runs of a page what their calls tell, such as that
+// one was resolved meanwhile: which of them wait for a person was told without.
+func (s *Service) lookCloser(ctx context.Context, rows []Row) {
+	s.parallel(ctx, len(rows), func(i int) {
+		r := &rows[i]
+		if r.Foreign() || !r.has(Stuck) {
+			return
+		}
+		a, k, err := s.at(r.Ref)
+		if err != nil {
+			return
+		}
+		if g, err := s.glimpse(ctx, a, k); err == nil && g.head.Step == r.Step && g.head.Status == stores.StatusRunning {
+			r.Why, r.Next = why(s.facts(g))
+		}
+	})
+}
+
+// Recoverable reports that nothing but a recovery brings the run on, and that it can
+// be recovered here. Whether one of a store without leases waits for that is not known.
+func (r Row) Recoverable() bool {
+	return !r.Foreign() && len(r.Badges) > 0 && r.Badges[0] == Stuck &&
+		slices.ContainsFunc(r.Actions, func(o Offer) bool { return o.Action == Recover && o.Disabled == "" })
+}
+
 // distrust says that a part of the run could not be read.
 func (g *glimpse) distrust(reason string) {
 	g.unread = reason

@@ -110,7 +110,7 @@ func waitsFor(row viewer.Row) string {
 		if row.Error != "" {
 			return row.Error
 		}
-		if recoverable(row) { // whose worker is gone says less than what it takes
+		if row.Recoverable() { // whose worker is gone says less than what it takes
 			return "a recovery: " + row.Why
 		}
 		return row.Why
@@ -120,11 +120,4 @@ func waitsFor(row viewer.Row) string {
 		return waitingText(row.Waiting[0])
 	}
 	return fmt.Sprintf("%s, %d more", waitingText(row.Waiting[0]), len(row.Waiting)-1)
-}
-
-// recoverable reports that nothing but a recovery brings a run on. Whether one of
-// a store without leases waits for that is not known.
-func recoverable(row viewer.Row) bool {
-	return !row.Foreign() && len(row.Badges) > 0 && row.Badges[0] == viewer.Stuck &&
-		slices.ContainsFunc(row.Actions, func(o viewer.Offer) bool { return o.Action == viewer.Recover && o.Disabled == "" })
 }
