@@ -119,6 +119,7 @@ func (r *runScreen) talks() bool { return slices.Contains(r.tabs, runTab(r.talk)
 func (r *runScreen) choose(tab int) tea.Cmd {
 	n := len(r.tabs)
 	r.at = (tab + n) % n
+	r.called.showAll()
 	return r.tab().read(false)
 }
 

@@ -18,7 +18,9 @@ import (
 type callsTab struct {
 	r      *runScreen
 	table  *widget.Table[callKey, viewer.Call]
-	opened *callKey // the call that is shown in full
+	only   bool            // those of the step under the step cursor, as the timeline asked for
+	twice  map[string]bool // ids that calls of several supersteps have
+	opened *callKey        // the call that is shown in full
 	drawn  drawnCall
 	pane   widget.TextPane
 }
@@ -51,10 +53,33 @@ func (t *callsTab) failed() *failure  { return t.r.calls.failed() }
 func (t *callsTab) ready() bool       { return t.r.calls.loaded }
 func (t *callsTab) read(bool) tea.Cmd { return t.r.readCalls() }
 
+// back closes a call, then goes back to the timeline that asked for one step.
 func (t *callsTab) back() bool {
-	was := t.opened != nil
-	t.opened = nil
-	return was
+	switch {
+	case t.opened != nil:
+		t.opened = nil
+	case t.only:
+		t.showAll()
+		t.r.at = slices.Index(t.r.tabs, runTab(t.r.timeline))
+	default:
+		return false
+	}
+	return true
+}
+
+// showStep shows the calls of the step under the step cursor only, until showAll.
+func (t *callsTab) showStep() {
+	t.only, t.opened = true, nil
+	t.changed()
+	t.table.Top()
+}
+
+func (t *callsTab) showAll() {
+	if t.only {
+		t.only = false
+		t.changed()
+		t.follow()
+	}
 }
 
 // changed takes the calls that were read. The cursor and the call that is
@@ -62,15 +87,46 @@ func (t *callsTab) back() bool {
 func (t *callsTab) changed() {
 	t.drawn = drawnCall{}
 	fresh := len(t.table.Rows()) == 0
-	t.table.SetRows(t.r.calls.value)
-	if fresh {
+	seen := map[string]bool{}
+	t.twice = map[string]bool{}
+	for _, c := range t.r.calls.value {
+		t.twice[c.ID] = t.twice[c.ID] || seen[c.ID]
+		seen[c.ID] = true
+	}
+	rows := t.r.calls.value
+	if t.only {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(c viewer.Call) bool { return !t.ofStep(c) })
+	}
+	t.table.SetRows(rows)
+	if fresh && !t.only {
 		t.follow()
 	}
 }
 
+// ofStep reports whether the step under the step cursor tells of the call. The
+// latest one also has what came after it.
+func (t *callsTab) ofStep(c viewer.Call) bool {
+	at := t.r.stepIndex()
+	if at < 0 {
+		return false
+	}
+	h := t.r.history()[at]
+	for _, try := range attempts(c) {
+		for _, step := range callSteps(t.r.history(), try) {
+			if step == h.Step || step == unsaved && t.r.step == latest {
+				return true
+			}
+		}
+	}
+	return asksFor(t.r.history(), at, c)
+}
+
 // follow goes to the first call that led to the step under the step cursor.
 func (t *callsTab) follow() {
-	if t.r.step != latest {
+	switch {
+	case t.only:
+		t.changed()
+	case t.r.step != latest:
 		t.goTo(t.r.step)
 	}
 }
@@ -97,7 +153,7 @@ func (t *callsTab) cells(c viewer.Call) []widget.Cell {
 		started = c.Started.UTC().Format(time.TimeOnly)
 	}
 	return []widget.Cell{
-		{Text: c.ID, Tone: rest},
+		{Text: t.name(c), Tone: rest},
 		{Text: fmt.Sprintf("%d%s%d", c.Step, t.r.styles.Dot, c.Segment), Tone: rest},
 		{Text: c.Tool, Tone: rest},
 		{Text: look.Symbol + " " + look.Word + timesMade(c), Tone: tone},
@@ -105,6 +161,14 @@ func (t *callsTab) cells(c viewer.Call) []widget.Cell {
 		{Text: started, Tone: rest},
 		{Text: c.By, Tone: rest},
 	}
+}
+
+// name is the call's id, with its step where the replies of one model share it.
+func (t *callsTab) name(c viewer.Call) string {
+	if t.twice[c.ID] {
+		return fmt.Sprintf("%s (step %d)", c.ID, c.Step)
+	}
+	return c.ID
 }
 
 // timesMade says beside a call's status that it was made more than once.
@@ -166,7 +230,7 @@ func (t *callsTab) half() int { return max(1, (t.r.height-6)/2) }
 // masked is how many values are masked in what is shown.
 func (t *callsTab) masked() int {
 	n := 0
-	for _, c := range t.r.calls.value {
+	for _, c := range t.table.Rows() {
 		if t.opened == nil || keyOf(c) == *t.opened {
 			n += c.Masked
 		}
@@ -189,16 +253,32 @@ func (t *callsTab) hints() []keymap.Hint {
 
 func (t *callsTab) view(width, height int) []string {
 	if len(t.table.Rows()) == 0 {
-		if t.r.row().Foreign() {
+		switch {
+		case t.r.row().Foreign():
 			return []string{"", "  This format has no call log."}
+		case t.only:
+			return []string{"", fmt.Sprintf("  No call is of step %d. esc goes back to the timeline.", t.step())}
 		}
 		return []string{"", "  No call was made."}
 	}
 	if t.opened != nil {
 		return t.one(width, height)
 	}
-	t.table.SetSize(width, height)
-	return t.table.View()
+	if !t.only {
+		t.table.SetSize(width, height)
+		return t.table.View()
+	}
+	t.table.SetSize(width, height-1)
+	told := fmt.Sprintf("  of step %d; esc goes back to the timeline, 3 shows all calls", t.step())
+	return append([]string{t.r.styles.Muted.Render(widget.Fit(told, width, t.r.styles.Ellipsis))}, t.table.View()...)
+}
+
+// step is the step whose calls are shown.
+func (t *callsTab) step() int64 {
+	if at := t.r.stepIndex(); at >= 0 {
+		return t.r.history()[at].Step
+	}
+	return 0
 }
 
 // one draws the call that is open.

@@ -95,11 +95,9 @@ func (t *timelineTab) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 	var cmd tea.Cmd
 	switch {
 	case key.Matches(msg, k.Open):
-		if at := t.r.stepIndex(); at >= 0 {
-			t.r.called.goTo(t.r.history()[at].Step)
-		}
-		t.r.called.back()
-		return t.r.show(t.r.called), true
+		cmd = t.r.show(t.r.called)
+		t.r.called.showStep()
+		return cmd, true
 	case key.Matches(msg, k.Left):
 		return t.r.moveStep(-1), true
 	case key.Matches(msg, k.Right):

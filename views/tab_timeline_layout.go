@@ -220,6 +220,21 @@ func stoodThen(h viewer.HistoryStep, calls []viewer.Call) []viewer.Call {
 	return out
 }
 
+// asksFor reports whether the run waits for an approval of the call at a step: of
+// calls with one id that of the newest superstep before it.
+func asksFor(history []viewer.HistoryStep, at int, c viewer.Call) bool {
+	if c.Step >= history[at].Step || !slices.ContainsFunc(history[at].Asks, func(a viewer.Asked) bool { return a.ID == c.ID }) {
+		return false
+	}
+	// Pauses and decisions lie within one superstep; what else was saved since ended the call's.
+	for i := at - 1; i >= 0 && history[i].Step > c.Step; i-- {
+		if history[i].Status != "paused" && !decided(history, i) && !taken(history, i) {
+			return false
+		}
+	}
+	return true
+}
+
 // decisions says what people decided, "" for nothing.
 func decisions(list []viewer.Decided) string {
 	did := map[viewer.Action]string{viewer.Approve: "approved", viewer.Deny: "denied", viewer.Answer: "answered"}
