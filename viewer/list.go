@@ -248,7 +248,7 @@ func unread(rows ...Row) (list []Problem) {
 // checkPage verifies every run of a page and makes its row anew. A run that was
 // deleted meanwhile leaves the page.
 func (s *Service) checkPage(ctx context.Context, page *Page) {
-	s.parallel(ctx, len(page.Rows), func(i int) {
+	s.parallel(ctx, verifiers, len(page.Rows), func(i int) {
 		page.Rows[i] = s.checkRow(ctx, page.Rows[i])
 	})
 	page.Rows = slices.DeleteFunc(page.Rows, func(r Row) bool { return r.Ref == Ref{} })
@@ -290,15 +290,17 @@ func (s *Service) glimpse(ctx context.Context, a *attachment, k stores.Key) (gli
 	return s.look(ctx, a, h, true)
 }
 
-// verifiers is how many runs are verified at a time.
-const verifiers = 2
+const (
+	verifiers = 2 // runs that are verified at a time
+	readers   = 8 // runs of which little is read at a time: that waits for the store
+)
 
-// parallel calls f for 0 to n-1, a few at a time, until ctx ends.
-func (s *Service) parallel(ctx context.Context, n int, f func(i int)) {
+// parallel calls f for 0 to n-1, most of them at a time, until ctx ends.
+func (s *Service) parallel(ctx context.Context, most, n int, f func(i int)) {
 	var g gang
 	defer g.wait()
 	next := make(chan int)
-	for range min(verifiers, n) {
+	for range min(most, n) {
 		g.run(func() {
 			defer func() { // after a panic the others are still waited for
 				for range next {

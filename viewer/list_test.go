@@ -238,7 +238,7 @@ func TestPanicsReachTheCaller(t *testing.T) {
 			t.Errorf("recovered %v", r)
 		}
 	}()
-	s.parallel(t.Context(), 20, func(i int) {
+	s.parallel(t.Context(), verifiers, 20, func(i int) {
 		if i == 3 {
 			panic("planted")
 		}

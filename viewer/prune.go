@@ -43,7 +43,7 @@ func (r Removal) Goes() bool { return r.Kept == "" }
 func (s *Service) PlanRemoval(ctx context.Context, refs []Ref, force bool) ([]Removal, error) {
 	list := make([]Removal, len(refs))
 	failed := make([]error, len(refs))
-	s.parallel(ctx, len(refs), func(i int) {
+	s.parallel(ctx, verifiers, len(refs), func(i int) {
 		list[i], failed[i] = s.planRemoval(ctx, refs[i], force)
 	})
 	if err := ctx.Err(); err != nil {

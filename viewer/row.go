@@ -99,7 +99,7 @@ func (s *Service) look(ctx context.Context, a *attachment, h stores.Head, certai
 // lookCloser says of the stuck runs of a page what their calls tell, such as that
 // one was resolved meanwhile: which of them wait for a person was told without.
 func (s *Service) lookCloser(ctx context.Context, rows []Row) {
-	s.parallel(ctx, len(rows), func(i int) {
+	s.parallel(ctx, readers, len(rows), func(i int) {
 		r := &rows[i]
 		if r.Foreign() || !r.has(Stuck) {
 			return

@@ -24,7 +24,7 @@ func (s *Service) Verify(ctx context.Context, r VerifyRequest) (Report, error) {
 	results := make([]verification, len(refs))
 	var mu sync.Mutex
 	done := 0
-	s.parallel(ctx, len(refs), func(i int) {
+	s.parallel(ctx, verifiers, len(refs), func(i int) {
 		results[i] = s.verifyOne(ctx, refs[i])
 		mu.Lock()
 		defer mu.Unlock()
