@@ -35,6 +35,12 @@ func (c Call) Again() string {
 	return strings.Join(whys, "; ")
 }
 
+// Twice reports that the call was made again although it had run: its worker told so
+// when another one was at it already.
+func (c Call) Twice() bool {
+	return slices.ContainsFunc(c.Before, func(b Attempt) bool { return b.State == CallDone || b.State == CallResolved })
+}
+
 // MaybeTwice reports that the call was made again although it may have run: nobody
 // said that it did not.
 func (c Call) MaybeTwice() bool {
@@ -156,7 +162,7 @@ func madeAgain(c engine.CallInfo, now time.Time) string {
 	case c.Failed:
 		return fmt.Sprintf("failed at %s, tried again", timeOf(now, c.Ended))
 	}
-	return fmt.Sprintf("was made before, at %s, run again", timeOf(now, c.Started))
+	return fmt.Sprintf("had run already, started at %s, run again", timeOf(now, c.Started))
 }
 
 // byWhom is who had the call made again: the person who asked for the recovery, else

@@ -80,3 +80,38 @@ func TestWhatWasAgreedToIsNoSecondAttempt(t *testing.T) {
 		}
 	}
 }
+
+// The word of a cut-off worker that it had run after all, which comes late, is not
+// lost: the call ran twice.
+func TestALateWordTellsThatACallRanTwice(t *testing.T) {
+	b := newBench(t)
+	slow, told := make(chan struct{}), make(chan error, 1)
+	started := make(chan struct{})
+	calls := 0
+	if err := b.tools.Add(toolOf("slow", func(context.Context) (any, error) {
+		if calls++; calls == 1 {
+			close(started)
+			<-slow
+		}
+		return "sent", nil
+	})); err != nil {
+		t.Fatal(err)
+	}
+	b.flow(engine.NewFlow("late").Node("send", engine.Call{Tool: "slow"}))
+	go func() {
+		_, err := b.runner("worker-1").Run(t.Context(), b.flows.flows["late"], engine.Start{Key: stores.Key{Owner: "default", Run: "r"}})
+		told <- err
+	}()
+	<-started
+	s := b.service()
+	ref := s.Find("r", "")
+	get[Outcome](t)(s.Act(t.Context(), Request{Ref: ref, Action: Recover, RerunInDoubt: true, Takeover: true}, nil))
+	close(slow)
+	if err := <-told; err == nil {
+		t.Fatal("the worker that was cut off went on")
+	}
+	c := get[[]Call](t)(s.Calls(t.Context(), ref, false))[0]
+	if want := "had run already, started at " + epoch.Format(time.TimeOnly) + " UTC, run again by ada"; c.Again() != want || !c.Twice() {
+		t.Errorf("%q, want %q", c.Again(), want)
+	}
+}

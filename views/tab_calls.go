@@ -174,6 +174,8 @@ func (t *callsTab) name(c viewer.Call) string {
 // timesMade says beside a call's status that it was made more than once.
 func timesMade(c viewer.Call) string {
 	switch {
+	case c.Twice():
+		return ", ran twice"
 	case c.MaybeTwice():
 		return ", maybe twice"
 	case len(c.Before) > 0:
