@@ -3,8 +3,10 @@ package viewer
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/flowtui/flowtui/engine"
 	"github.com/flowtui/flowtui/engine/tool"
@@ -35,7 +37,8 @@ func bounded(iterations int64, a *attachment) error {
 	return nil
 }
 
-// Start starts a new run and works on it until it is done, failed or paused.
+// Start starts a new run and works on it until it is done, failed or paused. With
+// an error the outcome names the run, which may be there.
 func (s *Service) Start(ctx context.Context, r StartRequest, progress func(Progress)) (Outcome, error) {
 	a, err := s.attached(r.Store)
 	if err != nil {
@@ -57,6 +60,9 @@ func (s *Service) Start(ctx context.Context, r StartRequest, progress func(Progr
 	if r.Flow == nil {
 		return Outcome{}, Problem{Code: codeUsage, Message: "no flow was given"}
 	}
+	if k.Run == "" {
+		k.Run = strings.ToLower(rand.Text())
+	}
 	start := engine.Start{Key: k, Identity: s.o.Identity}
 	if len(r.State) > 0 {
 		if start.State, err = engine.DecodeState(r.State); err != nil {
@@ -70,7 +76,7 @@ func (s *Service) Start(ctx context.Context, r StartRequest, progress func(Progr
 	}
 	res, err := runner.Run(ctx, r.Flow, start)
 	if err != nil {
-		return Outcome{}, t.wrap(err)
+		return Outcome{Run: k.Run}, t.wrap(err)
 	}
 	o := outcomeOf(res, standing(res))
 	t.tell("completed", o.Outcome)

@@ -60,5 +60,8 @@ func jsonValue(flag, text string) (json.RawMessage, error) {
 	if _, err := engine.DecodeValue([]byte(text)); err != nil {
 		return nil, usagef("%s is not one JSON value: %v", flag, err)
 	}
+	if err := noKeyTwice([]byte(text)); err != nil {
+		return nil, usagef("%s: %v", flag, err)
+	}
 	return bytes.TrimSpace([]byte(text)), nil
 }

@@ -51,7 +51,7 @@ Exit codes: 0 done or clean, 1 failed, 2 usage, 3 not found, 4 conflict,
 	}
 	root.SetVersionTemplate("flowtui {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return problem("usage", "see "+cmd.CommandPath()+" --help", "%v", err)
+		return problem("usage", "see "+cmd.CommandPath()+" --help; what begins with - and is no flag, like an id, comes last, behind --", "%v", err)
 	})
 	a.addGlobalFlags(root)
 	root.AddCommand(

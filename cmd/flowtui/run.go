@@ -66,6 +66,9 @@ func (a *app) stateValue(ctx context.Context, arg string) (json.RawMessage, erro
 			return nil, fmt.Errorf("--state: %w", err)
 		}
 	}
+	if err := noKeyTwice(data); err != nil {
+		return nil, usagef("--state: %v", err)
+	}
 	return data, nil
 }
 
@@ -105,6 +108,9 @@ func (a *app) start(ctx context.Context, store, flow string, r viewer.StartReque
 	out, err := s.Start(ctx, r, a.progress)
 	ref := s.Find(cmp.Or(out.Run, r.Run), s.owner)
 	if err != nil {
+		if p := s.Explain(err); p.Code == "needs-decision" {
+			return a.undecided(ctx, s, ref, p)
+		}
 		return a.stopped(ctx, s, ref, err)
 	}
 	return a.outcome(s, ref, out)

@@ -111,9 +111,11 @@ func (a *app) storeSays(ctx context.Context, targets []target, against func(*vie
 	return against(s.Service)
 }
 
+const mendFlows = "mend them, or take them out of the folder"
+
 // allFlowsLoad refuses to start with flow files that cannot be used, all of
 // them at once: a worker that silently lacks a flow looks like one that is well.
-// why is a line for each fault.
+// why is a line for each fault, for people; scripts have them in the error.
 func (a *app) allFlowsLoad(targets []target) (why []string, err error) {
 	settings, err := a.settings(targets)
 	if err != nil {
@@ -131,8 +133,10 @@ func (a *app) allFlowsLoad(targets []target) (why []string, err error) {
 		why = append(why, strings.Split(failed[name].Error(), "\n")...)
 	}
 	switch {
+	case len(why) > 0 && a.global.json:
+		return why, refuse(mendFlows, "flow files do not load: %s", strings.Join(why, "; "))
 	case len(why) > 0:
-		return why, refuse("mend them, or take them out of the folder", "flow files do not load: %s", strings.Join(why, "; "))
+		return why, refuse(mendFlows, "flow files do not load")
 	case len(flows.Names()) == 0 && len(settings.Flows) > 0:
 		return nil, usagef("no flows to run: there is no flow file (.yaml or .yml) in %s", strings.Join(settings.Flows, ", "))
 	case len(flows.Names()) == 0:
