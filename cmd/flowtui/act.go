@@ -49,7 +49,7 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 			}
 			what = question(req, refused(p, req))
 			if follows != "" {
-				what += ": " + oneLine(viewer.ForPeople(follows))
+				what = continued(widthOf(a.stderr), what+": ", oneLine(viewer.ForPeople(follows)))
 			}
 		}
 		if err := a.confirm(ctx, s, what, ref.Run); err != nil {

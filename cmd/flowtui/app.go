@@ -114,8 +114,11 @@ func ascii(goos string, getenv func(string) string) bool {
 }
 
 // width is how many cells a line of the terminal has, 0 when results do not go to one.
-func (a *app) width() int {
-	f, ok := a.stdout.(*os.File)
+func (a *app) width() int { return widthOf(a.stdout) }
+
+// widthOf is how many cells a line of the terminal has that a stream is, 0 of none.
+func widthOf(stream any) int {
+	f, ok := stream.(*os.File)
 	if !ok || !term.IsTerminal(f.Fd()) {
 		return 0
 	}

@@ -59,9 +59,10 @@ func firstFailure(done []viewer.Removed) error {
 }
 
 // writePlan prints the rows of a plan under their header.
-func writePlan(w io.Writer, t table) {
+func (a *app) writePlan(w io.Writer, t table) {
 	if len(t.rows) > 0 {
 		t.rows = append([][]string{{"", "RUN", "FLOW", "OWNER", "STATUS", "STEP", "AGE", "WHY"}}, t.rows...)
+		t.wrapLast(a.textWidth(w))
 		t.write(w)
 	}
 }

@@ -210,5 +210,5 @@ func (a *app) removals(w io.Writer, plan []viewer.Removal) {
 			t.add(what, r.Run, dash(r.Flow), r.Owner, dash(r.Status), fmt.Sprint(r.Step), age(a.now(), r.Updated), oneLine(why))
 		}
 	}
-	writePlan(w, t)
+	a.writePlan(w, t)
 }

@@ -144,5 +144,5 @@ func (a *app) imports(w io.Writer, plan []viewer.Importing) {
 			t.add(what, i.Run, dash(i.Flow), i.Owner, i.Status, fmt.Sprint(i.Step), age(a.now(), i.Updated), oneLine(why))
 		}
 	}
-	writePlan(w, t)
+	a.writePlan(w, t)
 }

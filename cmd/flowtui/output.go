@@ -10,6 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views/widget"
 )
 
@@ -141,6 +142,76 @@ func (t *table) write(w io.Writer) {
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
+}
+
+// textWidth is the width of what is written to w: to stderr at once, or as a result,
+// which goes to stdout when it is whole.
+func (a *app) textWidth(w io.Writer) int {
+	if text, ok := w.(textWriter); ok {
+		return widthOf(text.Writer)
+	}
+	return a.width()
+}
+
+// leastRoom is how many cells a text needs to be wrapped.
+const leastRoom = 20
+
+// linesOf breaks a text at spaces. A flag, an id or a date stays whole, where the
+// screens break behind a hyphen: it is here to be copied.
+func linesOf(text string, width int) []string {
+	const hyphen = "\ue000" // of private use, so that none is left in a text that was scrubbed
+	lines := widget.Wrap(strings.ReplaceAll(viewer.Scrub(text), "-", hyphen), width)
+	for i, line := range lines {
+		lines[i] = strings.ReplaceAll(line, hyphen, "-")
+	}
+	return lines
+}
+
+// wrapped is a text behind its head, broken at spaces so that no line is wider than
+// width, under where it begins; 0 is any width.
+func wrapped(width int, head, text string) string {
+	indent := ansi.StringWidth(head)
+	if width == 0 || width-indent < leastRoom {
+		return head + text
+	}
+	return head + strings.Join(linesOf(text, width-indent), "\n"+widget.Space(indent))
+}
+
+// continued is a sentence behind a head that stays as it is, however long, broken
+// at spaces with room for the "? [y/N] " that follows; 0 is any width. The head
+// ends in a space.
+func continued(width int, head, text string) string {
+	offset := ansi.StringWidth(viewer.Scrub(head))
+	if width < leastRoom || offset == 0 {
+		return head + text
+	}
+	offset = (offset-1)%width + 1
+	before, after := strings.Repeat("_", offset-1), strings.Repeat("_", len("? [y/N] "))
+	lines := strings.Join(linesOf(before+" "+text+after, width), "\n")
+	return head + strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(lines, before), after), " ")
+}
+
+// wrapLast breaks the last column at spaces, so that no line is wider than width;
+// 0 is any width.
+func (t *table) wrapLast(width int) {
+	room := width
+	widths := t.widths()
+	for _, w := range widths[:max(0, len(widths)-1)] {
+		room -= w + 2
+	}
+	if width == 0 || room < leastRoom {
+		return
+	}
+	var rows [][]string
+	for _, row := range t.rows {
+		last := len(row) - 1
+		lines := strings.Split(wrapped(room, "", row[last]), "\n")
+		rows = append(rows, append(row[:last:last], lines[0]))
+		for _, line := range lines[1:] {
+			rows = append(rows, append(make([]string, last), line))
+		}
+	}
+	t.rows = rows
 }
 
 // dash stands for an empty cell.

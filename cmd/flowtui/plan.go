@@ -43,34 +43,38 @@ func undecided(p viewer.Plan) viewer.Plan {
 	return p
 }
 
-// plan says in words what an action would do, all of it.
+// under is where a plan says more of what stands above.
+const under = "           "
+
+// plan says in words what an action would do, all of it. Its sentences are broken
+// at spaces; arguments are shown as they are.
 func (a *app) plan(w io.Writer, p viewer.Plan) {
+	width := a.textWidth(w)
+	say := func(head, text string) {
+		if text != "" {
+			fmt.Fprintln(w, wrapped(width, head, text))
+		}
+	}
 	fmt.Fprintf(w, "%s  %s, %s\n", p.Run, a.badges(p.Row), a.verdict(p.Row.Verdict))
 	fmt.Fprintf(w, "  action   %s\n", p.Action)
-	if p.Claims != "" {
-		fmt.Fprintf(w, "           %s\n", p.Claims)
-	}
-	callLines(w, "replays", p.Replay)
-	callLines(w, reruns, p.Rerun)
-	callLines(w, "runs", p.Runs)
-	callLines(w, "in doubt", p.InDoubt)
-	if p.Then != "" {
-		fmt.Fprintf(w, "           %s\n", p.Then)
-	}
+	say(under, p.Claims)
+	callLines(w, say, "replays", p.Replay)
+	callLines(w, say, reruns, p.Rerun)
+	callLines(w, say, "runs", p.Runs)
+	callLines(w, say, "in doubt", p.InDoubt)
+	say(under, p.Then)
 	for _, r := range p.Review {
-		review(w, r)
+		review(w, say, r)
 	}
 	if d := p.Decision; d != nil {
-		fmt.Fprintf(w, "  stored   %s of %s by %s, %s\n", d.Type, d.ID, d.By, when(d.Time))
+		say("  stored   ", fmt.Sprintf("%s of %s by %s, %s", d.Type, d.ID, d.By, when(d.Time)))
 	}
 	if p.Lease != nil {
-		fmt.Fprintf(w, "  lease    %s\n", lease(p.Lease))
+		say("  lease    ", lease(p.Lease))
 	}
 	if p.Blocked != nil {
-		fmt.Fprintf(w, "  blocked  %s\n", oneLine(*p.Blocked))
-		if p.Hint != "" {
-			fmt.Fprintf(w, "           %s\n", oneLine(p.Hint))
-		}
+		say("  blocked  ", oneLine(*p.Blocked))
+		say(under, oneLine(p.Hint))
 	}
 	fmt.Fprintf(w, "  version  %s\n", p.Version)
 }
@@ -79,27 +83,27 @@ func (a *app) plan(w io.Writer, p viewer.Plan) {
 const reruns = "reruns"
 
 // callLines are calls with what happens to them, and how those went that failed.
-func callLines(w io.Writer, what string, calls []viewer.Call) {
+func callLines(w io.Writer, say func(head, text string), what string, calls []viewer.Call) {
 	for _, c := range calls {
 		fmt.Fprintf(w, "  %-8s %s %s %s\n", what, c.ID, c.Tool, compact(c.Args))
 		switch {
 		case c.InDoubt && c.Why != "":
-			fmt.Fprintf(w, "           %s\n", oneLine(c.Why))
+			say(under, oneLine(c.Why))
 		case what == reruns && c.Failure() != "":
-			fmt.Fprintf(w, "           %s, runs again\n", oneLine(c.Failure()))
+			say(under, oneLine(c.Failure())+", runs again")
 		case c.Error != "":
-			fmt.Fprintf(w, "           failed: %s\n", oneLine(c.Error))
+			say(under, "failed: "+oneLine(c.Error))
 		}
 	}
 }
 
 // review is one thing that is asked, with all of its arguments.
-func review(w io.Writer, r viewer.ReviewEntry) {
+func review(w io.Writer, say func(head, text string), r viewer.ReviewEntry) {
 	switch r.Type {
 	case viewer.WaitApproval:
 		fmt.Fprintf(w, "  approval %s: %s\n", r.ID, r.Tool)
 	case viewer.WaitInterrupt:
-		fmt.Fprintf(w, "  question %s (%s): %s\n", r.Key, r.ID, oneLine(r.Prompt))
+		say("  question ", fmt.Sprintf("%s (%s): %s", r.Key, r.ID, oneLine(r.Prompt)))
 	default: // the calls in doubt are listed already
 		return
 	}
@@ -119,7 +123,7 @@ func review(w io.Writer, r viewer.ReviewEntry) {
 	}
 	for _, line := range []struct{ name, text string }{{yes, r.IfYes}, {"if denied", r.IfNo}} {
 		if line.text != "" {
-			fmt.Fprintf(w, "    %s: %s\n", line.name, line.text)
+			say("    ", line.name+": "+line.text)
 		}
 	}
 }
