@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -212,7 +213,7 @@ func TestPlanTellsWhatFailed(t *testing.T) {
 	}
 }
 
-const sentence = "the call charge_card runs with these arguments, its result is recorded as order-9 of 2026-01-02, and then the run ends \ue000"
+const sentence = "the call charge_card runs with these arguments, its result is recorded as order-9 of 2026-01-02, and then the run ends"
 
 // What is broken for a terminal is broken at spaces only, keeps every word, and is
 // no wider than the terminal, whatever stands before it.
@@ -220,23 +221,29 @@ func TestSentencesAreBrokenAtSpaces(t *testing.T) {
 	for width := leastRoom; width < 130; width++ {
 		for _, head := range []string{"", "  blocked  ", "approve order-9 (note: a good one): ", strings.Repeat("x", 79) + " ", strings.Repeat("x", 200) + " "} {
 			for name, text := range map[string]string{"wrapped": wrapped(width, head, sentence), "continued": continued(width, head, sentence) + "? [y/N] "} {
+				if name == "continued" && head == "" {
+					continue // it has a head
+				}
 				body, ok := strings.CutPrefix(text, head)
-				if !ok || strings.Join(strings.Fields(body), " ") != strings.TrimSpace(viewer.Scrub(sentence)+strings.TrimPrefix("? [y/N] ", map[string]string{"wrapped": "? [y/N] "}[name])) {
+				if !ok || strings.Join(strings.Fields(body), " ") != strings.TrimSpace(sentence+strings.TrimPrefix("? [y/N] ", map[string]string{"wrapped": "? [y/N] "}[name])) {
 					t.Fatalf("%s at %d behind %q: %q", name, width, head, text)
 				}
 				lines := strings.Split(text, "\n")
-				if name == "continued" && len(head) > 0 {
+				if name == "continued" {
 					lines[0] = lines[0][(len(head)-1)/width*width:] // of a head of several lines the last
 				} else if width-len(head) < leastRoom {
 					continue // there is no room for it
 				}
 				for _, line := range lines {
-					if ansi.StringWidth(strings.TrimSuffix(line, " ")) > width && (name == "wrapped" || head != "") {
+					if ansi.StringWidth(strings.TrimSuffix(line, " ")) > width {
 						t.Errorf("%s at %d behind %q: line %q", name, width, head, line)
 					}
 				}
 			}
 		}
+	}
+	if got := linesOf("the flag --rerun-in-doubt \ue000", 20); !slices.Equal(got, []string{"the flag", "--rerun-in-doubt", `\u{e000}`}) {
+		t.Errorf("%q", got) // a character of private use is shown as what it is, and a flag stays whole
 	}
 	if got := wrapped(0, "  ", sentence) + continued(0, "x ", sentence); got != "  "+sentence+"x "+sentence {
 		t.Errorf("%q", got)
@@ -254,7 +261,6 @@ func TestTheLastColumnIsBrokenAtSpaces(t *testing.T) {
 stays  order-9  the call charge_card runs with these
                 arguments, its result is recorded as order-9
                 of 2026-01-02, and then the run ends
-                \u{e000}
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
