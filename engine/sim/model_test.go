@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -123,11 +122,12 @@ func (r *run) last() stores.Checkpoint {
 
 func (r *run) final() bool { return len(r.rows) > 0 && r.last().Status.Final() }
 
-// finished lists the calls of the current superstep whose outcome is known.
+// finished lists the calls of the current superstep whose outcome is known and
+// stands.
 func (r *run) finished() map[callAt]bool {
-	out := map[callAt]bool{}
+	out, again := map[callAt]bool{}, r.again()
 	for at, c := range r.newest {
-		if at.base == r.last().Base && c.ran() {
+		if at.base == r.last().Base && c.ran() && !again[at] {
 			out[callAt{at.base, at.id, c.digest}] = true
 		}
 	}
@@ -246,7 +246,6 @@ func (s *sim) claims(r *run, x *session, w stores.Save, again map[callID]bool) {
 		return
 	}
 	x.claimed, x.finished = true, r.finished()
-	maps.DeleteFunc(x.finished, func(at callAt, _ bool) bool { return again[at.call()] })
 	s.triesAgain(r, x, again)
 	s.saw("claim", true)
 	s.saw("claim over a live lease", x.takeover)
