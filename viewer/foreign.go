@@ -298,7 +298,7 @@ func (s *Service) blockedForeign(f facts, runs bool) (*string, string) {
 // reviewForeign is the question of a paused run, and what each answer does. runs
 // says that one of them can be run on here.
 func (s *Service) reviewForeign(ctx context.Context, a *attachment, k stores.Key, f facts) (list []ReviewEntry, runs bool, err error) {
-	e := ReviewEntry{Waiting: f.waiting[0], Since: f.updated.UTC()}
+	e := ReviewEntry{Waiting: f.waiting[0], Text: f.waiting[0].Prompt, Since: f.updated.UTC()}
 	e.IfYes = fmt.Sprintf("the answer is put into the state as %q without a check, and the run goes on behind %s", e.Key, nameOr(e.Node, "the node that asks"))
 	if f.foreign.Nested != "" {
 		e.IfYes = fmt.Sprintf("%s runs again and hands the answer down to the nested run %s", nameOr(e.Node, "the node that asks"), f.foreign.Nested)

@@ -5,23 +5,22 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // lineLimits bound a value drawn as a tree; 0 is no bound.
 type lineLimits struct {
-	lines  int // lines that are kept, the rest is counted
-	text   int // characters of a scalar, the rest is counted
-	key    int // characters of a key
-	wrap   int // characters after which a scalar goes on in the next line
-	deeper int // levels that are kept, lines below them are counted
+	lines  int  // lines that are kept, the rest is counted
+	text   int  // characters of a scalar, the rest is counted
+	key    int  // characters of a key
+	breaks bool // a line break of a text begins another line
+	deeper int  // levels that are kept, lines below them are counted
 }
 
 var (
 	// browsing keeps a state of any size quick to open.
 	browsing = lineLimits{lines: 20_000, text: 2_000, key: 200, deeper: 1_000}
-	// reviewing hides nothing.
-	reviewing = lineLimits{wrap: 500}
+	// reviewing hides nothing, and shows a text in its lines.
+	reviewing = lineLimits{breaks: true}
 )
 
 // maxPath is the length from which on a path starts anew with the line's
@@ -174,7 +173,7 @@ func (b *treeBuilder) scalar(i int, t token) {
 	b.fill(i, text, rest)
 }
 
-// fill puts a scalar's text into its line, and into more lines where it wraps.
+// fill puts a scalar's text into its line, and into more lines where it has some.
 func (b *treeBuilder) fill(i int, text string, rest int) {
 	if most := b.limits.text; most > 0 && len(text) > most {
 		if runes := []rune(text); len(runes) > most+2 {
@@ -185,22 +184,26 @@ func (b *treeBuilder) fill(i int, text string, rest int) {
 		text += fmt.Sprintf("… %s more", plural(rest, "byte"))
 	}
 	line := b.lines[i]
-	for n := 1; b.limits.wrap > 0 && len(text) > b.limits.wrap; n++ {
-		end := cutAt(text, b.limits.wrap)
-		b.lines[len(b.lines)-1].Text = text[:end]
-		text = text[end:]
-		b.total++
-		b.lines = append(b.lines, Line{Depth: line.Depth, Path: line.Path + "~" + strconv.Itoa(n), Masked: line.Masked})
+	if !b.limits.breaks {
+		b.lines[i].Text = text
+		return
 	}
-	b.lines[len(b.lines)-1].Text = text
+	lines := textLines(text)
+	b.lines[i].Text = lines[0]
+	for n, l := range lines[1:] {
+		b.total++
+		b.lines = append(b.lines, Line{Depth: line.Depth, Path: line.Path + "~" + strconv.Itoa(n+1), Text: l, Masked: line.Masked, More: true})
+	}
 }
 
-// cutAt is a place near n that does not part a character.
-func cutAt(s string, n int) int {
-	for n > 1 && !utf8.RuneStart(s[n]) {
-		n--
+// textLines are the lines of a quoted text. A break at its very end stays in the
+// last one, where it is made visible: nothing but the quote would come after it.
+func textLines(text string) []string {
+	lines := strings.Split(text, "\n")
+	if last := len(lines) - 1; last > 0 && lines[last] == `"` {
+		lines = append(lines[:last-1], lines[last-1]+"\n"+lines[last])
 	}
-	return n
+	return lines
 }
 
 // plural is n and its noun.

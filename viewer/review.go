@@ -15,7 +15,7 @@ func reviews(p engine.Plan, calls []engine.CallInfo, ahead outlook, reveal bool)
 	step := p.Checkpoint.Step + 1
 	if p.Action == engine.PlanResume {
 		for _, w := range p.Body.Waiting {
-			e := ReviewEntry{Waiting: waitingOf(w, false), Bytes: len(w.Args), Digest: w.Digest, Since: w.Since.UTC()}
+			e := ReviewEntry{Waiting: waitingOf(w, false), Text: w.Prompt, Bytes: len(w.Args), Digest: w.Digest, Since: w.Since.UTC()}
 			e.Idempotent = idempotent(calls, w.ID)
 			e.draw(reveal)
 			if w.Type == engine.WaitApproval {

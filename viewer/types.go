@@ -360,6 +360,7 @@ type Line struct {
 	Text     string // the scalar, or "{3 keys}", "[12 items]"
 	Children int    // lines below this one, all depths
 	Masked   bool
+	More     bool // the next line of the text that began above; it has no key
 }
 
 // Problem is an error told to a person. Code is one of failed, usage,

@@ -32,6 +32,7 @@ type Plan struct {
 // ReviewEntry is one open approval, interrupt or in-doubt call in full.
 type ReviewEntry struct {
 	Waiting
+	Text       string `scrub:"lines"` // the prompt, in its lines
 	Idempotent bool
 	Lines      []Line // all of the arguments, nothing left out
 	Bytes      int    // size of the arguments as stored

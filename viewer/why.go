@@ -98,7 +98,7 @@ func whyPaused(f facts) (string, string) {
 	} else if w.Want != "" {
 		next = "answer it; what passes is " + w.Want
 	}
-	return fmt.Sprintf("%s asks %s%s%s", w.Node, strconv.Quote(clip(masked(nameOr(w.Prompt, w.Key)), 120)), more, for_), next
+	return fmt.Sprintf(`%s asks "%s"%s%s`, w.Node, clip(masked(nameOr(w.Prompt, w.Key)), 120), more, for_), next
 }
 
 // openToo is what the run waits for besides the first, "" for nothing.

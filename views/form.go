@@ -301,15 +301,30 @@ func (p *picker) details(width int, yes, no string) []string {
 	if e.Why != "" {
 		lines = append(lines, widget.Wrap(e.Why, width)...)
 	}
-	if e.Prompt != "" {
-		lines = append(lines, widget.Wrap(e.Prompt, width)...)
-	}
+	lines = append(lines, quoted(p.styles, e.Text, width)...)
 	if e.Want != "" {
 		lines = append(lines, widget.Wrap("passes: "+e.Want, width)...)
 	}
 	lines = append(lines, args...)
 	lines = append(lines, sentence(p.shared, yes, e.IfYes, width)...)
 	return append(lines, sentence(p.shared, no, e.IfNo, width)...)
+}
+
+// quoted is a text of somebody else in its lines. Where there are several a bar
+// stands before each, so that none can be taken for one of the sheet's own.
+func quoted(st *theme.Styles, text string, width int) []string {
+	switch {
+	case text == "":
+		return nil
+	case !strings.Contains(text, "\n"):
+		return widget.Wrap(text, width)
+	}
+	bar := st.Muted.Render(st.Bar) + " "
+	lines := widget.Wrap(text, max(1, width-widget.Width(bar)))
+	for i := range lines {
+		lines[i] = bar + lines[i]
+	}
+	return lines
 }
 
 // whole is a name and a word about it, on one line when both fit; of a name that

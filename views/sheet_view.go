@@ -286,7 +286,8 @@ func lineKey(l viewer.Line, deep bool) string {
 	return widget.Plain(key)
 }
 
-// tree draws a value, all of it: long texts are broken, never cut.
+// tree draws a value, all of it: long texts are broken, never cut. No line of a
+// text stands where a key would.
 func tree(lines []viewer.Line, width int) []string {
 	keys := 0
 	for _, l := range lines {
@@ -296,32 +297,41 @@ func tree(lines []viewer.Line, width int) []string {
 	}
 	keys = min(keys, width/4)
 	var out []string
+	head := ""
 	for i, l := range lines {
 		if i == 0 && l.Depth == 0 && l.Children > 0 && len(lines) > 1 {
 			continue
 		}
-		indent := widget.Space(min(2*l.Depth, width/3))
-		key := lineKey(l, 2*l.Depth > width/3)
-		head := indent + key
-		switch {
-		case widget.Width(head) > width/2: // on lines of its own
-			for _, part := range widget.Break(key, max(1, width-widget.Width(indent))) {
-				out = append(out, indent+part)
-			}
-			head = indent + "  "
-		case key != "":
-			head = widget.Pad(head, widget.Width(indent)+keys) + "  "
+		if !l.More {
+			var above []string
+			above, head = treeHead(l, keys, width)
+			out = append(out, above...)
 		}
 		text := l.Text
-		if l.Masked {
+		if l.Masked && !l.More {
 			text += "   (masked)"
 		}
-		for j, part := range widget.Break(text, max(1, width-widget.Width(head))) {
-			if j > 0 {
-				head = widget.Space(widget.Width(head))
-			}
+		for _, part := range widget.Break(text, max(1, width-widget.Width(head))) {
 			out = append(out, head+part)
+			head = widget.Space(widget.Width(head))
 		}
 	}
 	return out
+}
+
+// treeHead is what stands before a value: its key, on lines above when it is long.
+func treeHead(l viewer.Line, keys, width int) (above []string, head string) {
+	indent := widget.Space(min(2*l.Depth, width/3))
+	key := lineKey(l, 2*l.Depth > width/3)
+	head = indent + key
+	switch {
+	case widget.Width(head) > width/2: // on lines of its own
+		for _, part := range widget.Break(key, max(1, width-widget.Width(indent))) {
+			above = append(above, indent+part)
+		}
+		return above, indent + "  "
+	case key != "":
+		head = widget.Pad(head, widget.Width(indent)+keys) + "  "
+	}
+	return nil, head
 }

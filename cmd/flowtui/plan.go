@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -107,11 +109,17 @@ func review(w io.Writer, say func(head, text string), r viewer.ReviewEntry) {
 	default: // the calls in doubt are listed already
 		return
 	}
+	key := ""
 	for _, l := range r.Lines {
 		if l.Path == "" && l.Children > 0 {
 			continue // the arguments as a whole
 		}
-		fmt.Fprintf(w, "    %*s%s %s\n", 2*l.Depth, "", dash(l.Key), l.Text)
+		if !l.More {
+			key = dash(l.Key)
+		} else {
+			key = strings.Repeat(" ", utf8.RuneCountInString(key))
+		}
+		fmt.Fprintf(w, "    %*s%s %s\n", 2*l.Depth, "", key, l.Text)
 	}
 	if r.Masked > 0 {
 		fmt.Fprintf(w, "    secrets masked: %d, `flowtui plan --reveal` shows them\n", r.Masked)

@@ -4,6 +4,7 @@
 package viewstest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -262,6 +263,10 @@ func (b *Backend) Plan(_ context.Context, ref viewer.Ref, reveal bool) (viewer.P
 		p.Action = "none"
 	}
 	p.Row, p.Version, p.Run = b.Rows[i], b.Rows[i].Version, b.Rows[i].Run
+	p.Review = slices.Clone(p.Review)
+	for i := range p.Review {
+		p.Review[i].Text = cmp.Or(p.Review[i].Text, p.Review[i].Prompt)
+	}
 	return p, nil
 }
 
