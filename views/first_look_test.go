@@ -2,10 +2,10 @@ package views_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views/viewstest"
 )
 
@@ -35,26 +35,67 @@ func (x *harness) lastOfPreview() string {
 	return strings.TrimRight(lines[len(lines)-3], " ")
 }
 
-// The line that says that one more is hidden is not worth that line.
-func TestOneLineMoreIsShown(t *testing.T) {
+// waitingFor lets order-9 wait for approvals of calls with so many arguments each.
+func waitingFor(calls, keys int) func(*viewstest.Backend) {
+	return func(b *viewstest.Backend) {
+		args := map[string]int{}
+		for i := range keys {
+			args[string(rune('a'+i))] = i
+		}
+		raw, _ := json.Marshal(args)
+		ref := viewstest.Ref("order-9")
+		d := b.Details[ref]
+		d.Row = b.Rows[1]
+		w := d.Row.Waiting[0]
+		w.Args, d.Waiting = raw, nil
+		for range calls {
+			d.Waiting = append(d.Waiting, w)
+		}
+		b.Details[ref] = d
+	}
+}
+
+// All that is asked is shown where there is room for it. Where there is not, the
+// line that says that one more is hidden is not worth that line.
+func TestArgumentsAreCutOnlyForWantOfRoom(t *testing.T) {
 	t.Parallel()
-	for keys, want := range map[int]string{6: "}", 7: "2 more lines, the sheet of the action shows all"} {
-		x := start(t, 80, 40, func(b *viewstest.Backend) {
-			args := map[string]int{}
-			for i := range keys + 1 {
-				args[string(rune('a'+i))] = i
-			}
-			ref := viewstest.Ref("order-9")
-			d := b.Details[ref]
-			d.Row = b.Rows[1]
-			d.Waiting = []viewer.Waiting{d.Row.Waiting[0]}
-			d.Waiting[0].Args, _ = json.Marshal(args)
-			b.Details[ref] = d
-		})
+	for _, c := range []struct {
+		w, h, calls, keys int
+		hidden            string // "" for nothing
+	}{
+		{200, 50, 3, 3, ""},
+		{80, 24, 1, 7, ""}, // 9 lines, of which 8 are promised
+		{80, 24, 1, 8, "2 more lines, the sheet of the action shows all"},
+		{80, 40, 1, 8, ""},
+		{80, 24, 3, 5, "4 more lines, the sheet of the action shows all"},
+	} {
+		x := start(t, c.w, c.h, waitingFor(c.calls, c.keys))
 		x.keys("j", "enter")
-		x.sees(`"a": 0`, want)
-		if keys == 6 {
-			x.seesNot("more line")
+		x.sees(`"a": 0`)
+		switch {
+		case c.hidden != "":
+			x.sees(c.hidden)
+		case strings.Count(x.view(), fmt.Sprintf(`"%c": %d`, 'a'+c.keys-1, c.keys-1)) != c.calls:
+			t.Errorf("%+v: an argument is missing\n%s", c, x.view())
+		default:
+			x.seesNot("the sheet of the action")
+		}
+	}
+}
+
+// Room that is left is given to the arguments: what is hidden is no more than has to be.
+func TestRoomIsGivenToArguments(t *testing.T) {
+	t.Parallel()
+	for h := 30; h < 60; h++ {
+		x := start(t, 80, h, waitingFor(3, 12))
+		x.keys("j", "enter")
+		lines := strings.Split(x.view(), "\n")
+		empty := 0
+		for i := len(lines) - 3; i > 0 && strings.TrimSpace(lines[i]) == ""; i-- { // above the rule and the footer
+			empty++
+		}
+		if strings.Contains(x.view(), "the sheet of the action") && empty >= 3 {
+			t.Errorf("%d lines are left, and arguments are hidden, in\n%s", empty, x.view())
 		}
 	}
 }

@@ -43,15 +43,28 @@ func (o *overviewTab) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 }
 
 func (o *overviewTab) view(width, height int) []string {
-	return paneLines(o.r.styles, &o.pane, o.lines(max(1, width-2)), height)
+	return paneLines(o.r.styles, &o.pane, o.lines(max(1, width-2), height), height)
 }
 
-func (o *overviewTab) lines(width int) []string {
+// lines are all that the overview tells. Where there is no room for all of the
+// arguments, each call shows a start of its own.
+func (o *overviewTab) lines(width, height int) []string {
+	waiting := o.waiting(o.r.detail.value, width)
+	lines := o.told(waiting.lines(o.r.styles, width, all), width)
+	if len(lines) <= height || len(waiting) == 0 {
+		return lines
+	}
+	rest := len(lines) - len(waiting.lines(o.r.styles, width, all))
+	return o.told(waiting.lines(o.r.styles, width, waiting.most(height-rest)), width)
+}
+
+// told is the overview around what the run waits for.
+func (o *overviewTab) told(waiting []string, width int) []string {
 	d := o.r.detail.value
 	lines := labelled(o.r.shared, "Why", d.Why, width)
 	lines = append(lines, labelled(o.r.shared, "Next", d.Next, width)...)
 	for _, part := range [][]string{
-		o.findings(d, width), o.talk(width), o.waiting(d, width), o.failure(d, width), o.nested(d, width), o.actions(width), o.facts(d, width), o.notes(d, width),
+		o.findings(d, width), o.talk(width), waiting, o.failure(d, width), o.nested(d, width), o.actions(width), o.facts(d, width), o.notes(d, width),
 	} {
 		if len(part) > 0 && len(lines) > 0 {
 			lines = append(lines, "")
@@ -67,58 +80,11 @@ func (o *overviewTab) findings(d viewer.Detail, width int) []string {
 	var lines []string
 	found := badOnes(d.Findings)
 	for i, f := range found {
-		if i == most {
+		if i == most && len(found) > most+1 { // for one more there is that line
 			more := fmt.Sprintf("%d more, the tab Verify shows all", len(found)-most)
 			return append(lines, o.r.styles.Muted.Render(widget.Cut(more, width, o.r.styles.Ellipsis)))
 		}
 		lines = append(lines, findingLines(o.r.shared, f, width)...)
-	}
-	return lines
-}
-
-// waiting is everything that the run waits for, with its arguments.
-func (o *overviewTab) waiting(d viewer.Detail, width int) []string {
-	var lines []string
-	for i, w := range d.Waiting {
-		if i > 0 {
-			lines = append(lines, "")
-		}
-		look := o.r.styles.Badge(viewer.Paused)
-		if w.Type == viewer.WaitInDoubt {
-			look = o.r.styles.Badge(viewer.InDoubt)
-		}
-		head := o.r.styles.Tone(look.Tone).Render(look.Symbol + " " + widget.Plain(waitingText(w)))
-		place := strings.Join(nonEmpty(prefixed("node ", w.Node), prefixed("id ", w.ID), prefixed("answers ", w.Key)), ", ")
-		lines = append(lines, widget.Ends(head, o.r.styles.Muted.Render(widget.Plain(place)), width, o.r.styles.Ellipsis))
-		most := max(3, 8/len(d.Waiting)) // of several, the start of each is worth more
-		for _, l := range o.asked(w, max(1, width-2), most) {
-			lines = append(lines, "  "+l)
-		}
-	}
-	return lines
-}
-
-// asked is what a person has to know to decide. The sheet shows all of the
-// arguments, here is their start.
-func (o *overviewTab) asked(w viewer.Waiting, width, most int) []string {
-	var lines []string
-	if len(w.Choices) > 0 {
-		lines = append(lines, widget.Wrap("one of: "+strings.Join(w.Choices, ", "), width)...)
-	}
-	if w.Want != "" {
-		lines = append(lines, widget.Wrap("passes: "+w.Want, width)...)
-	}
-	if w.Why != "" {
-		lines = append(lines, widget.Wrap(w.Why, width)...)
-	}
-	args := jsonLines(w.Args, width)
-	if len(args) > most+1 { // the line that says so takes one
-		more := plural(len(args)-most, "more line") + ", the sheet of the action shows all"
-		args = append(args[:most:most], o.r.styles.Tone(theme.Attention).Render(widget.Cut(more, width, o.r.styles.Ellipsis)))
-	}
-	lines = append(lines, args...)
-	if w.Masked > 0 {
-		lines = append(lines, o.r.styles.Muted.Render(fmt.Sprintf("secrets masked: %d", w.Masked)))
 	}
 	return lines
 }
