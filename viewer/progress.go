@@ -131,6 +131,9 @@ func outcomeOf(r engine.Result, text string) Outcome {
 	}
 	for _, w := range r.Waiting {
 		o.Waiting = append(o.Waiting, waitingOf(w, true))
+		if w.Turn {
+			o.Reply = w.Prompt
+		}
 	}
 	return o
 }

@@ -54,6 +54,17 @@ func TestConversations(t *testing.T) {
 	if n := get[Counts](t)(s.Counts(t.Context(), Query{})); n[TabNeedsYou] != 0 || n[TabPaused] != 1 {
 		t.Errorf("%v", n)
 	}
+	// So is a message that is sent as an answer, in the sheet.
+	ref := s.Find("c-1", "")
+	send := func(text string) Outcome {
+		return get[Outcome](t)(s.Act(t.Context(), Request{Ref: ref, Action: Answer, Value: quote(text)}, nil))
+	}
+	if o := send("well?"); o.Reply != "" || o.Waiting[0].Key != "mood" {
+		t.Errorf("a turn that asks: %+v", o)
+	}
+	if o := send("fine"); o.Reply != "I see.␛[2J" || !o.Waiting[0].Turn {
+		t.Errorf("a turn that is over: %+v", o)
+	}
 	// The reply of the turn before is not that of one that asks, or fails.
 	if r = get[Reply](t)(s.Turn(t.Context(), say("and now?"))); !r.Waiting || r.Reply != "" {
 		t.Errorf("%+v", r)

@@ -104,8 +104,9 @@ type Outcome struct {
 	Rerun      []string  `json:"rerun"`
 	Unreplayed []string  `json:"unreplayed"`
 	Waiting    []Waiting `json:"waiting"`
-	Denied     bool      `json:"-"` // it failed because a person denied a call
-	Unused     bool      `json:"-"` // the decision was for something else than the flow asks now
+	Reply      string    `json:"-" scrub:"lines"` // of a conversation that waits for the next message
+	Denied     bool      `json:"-"`               // it failed because a person denied a call
+	Unused     bool      `json:"-"`               // the decision was for something else than the flow asks now
 }
 
 // Progress is a stage of an action under way.

@@ -51,6 +51,7 @@ type sheet struct {
 	unread   bool            // and that was the last look
 	progress []viewer.Progress
 	outcome  viewer.Outcome
+	sent     string // what was decided, in words
 
 	opened, planned time.Time
 	calm            time.Time     // before this, enter does nothing
@@ -74,6 +75,7 @@ type sheet struct {
 type paneText struct {
 	subject, version string
 	revealed         bool
+	reply            bool
 }
 
 // newSheet makes the sheet of an action. With a target it opens on that one of

@@ -156,7 +156,9 @@ func (s *sheet) confirm() tea.Cmd {
 	s.problem, s.progress, s.outcome = nil, nil, viewer.Outcome{}
 	s.stage = running
 	s.action, s.decision = s.load.ask(s.env), s.form.chosen()
-	do, stages := act(s.env, s.action, s.row.Run, s.request())
+	r := s.request()
+	s.sent = s.inWords(r)
+	do, stages := act(s.env, s.action, s.row.Run, r)
 	return tea.Batch(do, stages)
 }
 

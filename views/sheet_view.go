@@ -36,7 +36,7 @@ func (s *sheet) watch() {
 // anew when it is another text or another width.
 func (s *sheet) arrange() {
 	s.watch()
-	text := paneText{s.form.subject(), s.plan.Version, s.revealed}
+	text := paneText{s.form.subject(), s.plan.Version, s.revealed, s.replied()}
 	drawn := fmt.Sprint(text, s.plans, s.inner())
 	if text.subject != s.shown.subject { // no confirmation is for another thing
 		s.armed, s.naming = 0, false
@@ -50,7 +50,7 @@ func (s *sheet) arrange() {
 		s.drawn = drawn
 		s.pane.SetLines(nil)
 		if s.plan.Run != "" {
-			s.pane.SetLines(s.form.content(s.inner()))
+			s.pane.SetLines(s.textLines())
 		}
 	}
 	if cramped := s.cramps(); cramped != s.cramped { // what comes on the screen then was not there before
@@ -201,6 +201,9 @@ func (s *sheet) status() []string {
 	case s.stage == running:
 		say(theme.Accent, "under way"+s.styles.Ellipsis)
 	case s.stage == ended:
+		if s.sent != "" {
+			lines = append(lines, s.sentLines()...)
+		}
 		say(outcomeTone(s.outcome), s.outcome.Outcome)
 		for _, w := range s.outcome.Waiting {
 			say(theme.Attention, "now it waits for: "+waitingText(w)+prefixed("  ", w.ID))
