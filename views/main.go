@@ -36,6 +36,7 @@ func Main(ctx context.Context, p viewer.Program) error {
 		Clock:     time.Now,
 		ASCII:     ASCIIOnly(runtime.GOOS, os.Getenv),
 		Clipboard: TerminalClipboard(os.Stdout, os.Getenv),
+		Stderr:    os.Stderr,
 	})
 	return errors.Join(err, s.Close())
 }

@@ -18,7 +18,8 @@ import (
 // signal that comes while the program is ending.
 //
 // Leaving tells actions that are under way to stop, and waits until they did,
-// [cutPatience] at most: a run whose worker ended itself is free at once. Those
+// [cutPatience] at most, which d.Stderr is told with the call that each run is
+// at: a run whose worker ended itself is free at once. Those
 // that were cut off are told by an error that is a [*CutError].
 func Run(ctx context.Context, d Deps, opts ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -35,7 +36,11 @@ func Run(ctx context.Context, d Deps, opts ...tea.ProgramOption) error {
 		err = context.Cause(ctx) // told to stop
 	}
 	cancel()
-	if cut := work.leave(cutPatience); len(cut) > 0 {
+	say := d.Stderr
+	if say == nil {
+		say = io.Discard
+	}
+	if cut := work.leave(context.WithoutCancel(ctx), cutPatience, say); len(cut) > 0 {
 		err = errors.Join(err, &CutError{cut})
 	}
 	return err

@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"io"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -19,6 +20,7 @@ type Deps struct {
 	Renderer  *lipgloss.Renderer // nil: no colours
 	ASCII     bool               // no symbols outside ASCII
 	Clipboard func(string)       // nil: there is none, and copying says so
+	Stderr    io.Writer          // where leaving says what it waits for; nil: nowhere
 }
 
 // Screen is one layer of the program: a whole screen, or a sheet over one.

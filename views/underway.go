@@ -3,30 +3,71 @@ package views
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views/widget"
 )
 
 // cutPatience bounds how long leaving waits for actions that were told to stop:
 // a tool that does not end by itself is killed well before that.
 const cutPatience = 10 * time.Second
 
-// CutError is what [Run] returns when the screens were left while actions were
-// under way and these did not come to their end. Each run can be recovered; a
-// call that was under way may be in doubt.
-type CutError struct{ Runs []viewer.Ref }
+// lookPatience bounds how long leaving reads which call a run is at.
+const lookPatience = time.Second
 
-// Error names the runs.
+// CutError is what [Run] returns when the screens were left while actions were
+// under way and these did not come to their end.
+type CutError struct{ Runs []Cut }
+
+// Cut is a run whose action was cut off. It can be recovered; a call that was
+// under way may be in doubt.
+type Cut struct {
+	viewer.Ref
+	Calls []viewer.Call // without a result, as far as that could be read
+	Works bool          // it was told to stop and did not in time
+}
+
+// Error names the runs, their calls and what decides those.
 func (e *CutError) Error() string {
-	names := make([]string, len(e.Runs))
+	runs := make([]string, len(e.Runs))
 	for i, r := range e.Runs {
-		names[i] = r.Run
+		runs[i] = r.String()
 	}
-	return fmt.Sprintf("left while work was under way on %s: look whether a call is in doubt, then recover", strings.Join(names, ", "))
+	return "left while work was under way: " + strings.Join(runs, "; ")
+}
+
+// String says where the run stands and what decides its calls.
+func (c Cut) String() string {
+	text := c.at()
+	if c.Works {
+		text += ", and did not stop"
+	}
+	if len(c.Calls) == 0 {
+		return text + ": look whether a call is in doubt, then recover it"
+	}
+	for _, call := range c.Calls {
+		if !call.Idempotent {
+			return text + ": it may or may not have its effect, so look where it should, resolve the call, then recover the run"
+		}
+	}
+	return text + "; it may run again, so recover the run"
+}
+
+// at names the calls that the run is at.
+func (c Cut) at() string {
+	if len(c.Calls) == 0 {
+		return c.Run + " was worked on"
+	}
+	names := make([]string, len(c.Calls))
+	for i, call := range c.Calls {
+		names[i] = fmt.Sprintf("%s (%s)", call.ID, call.Tool)
+	}
+	return c.Run + " is at " + strings.Join(names, ", ")
 }
 
 // underway knows the actions that are under way.
@@ -63,22 +104,42 @@ func (u *underway) Act(ctx context.Context, r viewer.Request, progress func(view
 	return o, err
 }
 
-// leave waits for the actions that are under way and returns those that were
-// cut off, also those that did not end in time. No action begins any more.
-func (u *underway) leave(patience time.Duration) []viewer.Ref {
+// leave waits for the actions that are under way, says at once which those are,
+// and returns those that were cut off, also those that did not end in time. No
+// action begins any more. ctx is one that has not ended.
+func (u *underway) leave(ctx context.Context, patience time.Duration, say io.Writer) []Cut {
 	u.mu.Lock()
 	u.left, u.idle = true, make(chan struct{})
+	acting := slices.Clone(u.acting)
 	if len(u.acting) == 0 {
 		close(u.idle)
 	}
 	u.mu.Unlock()
 	late := time.NewTimer(patience)
 	defer late.Stop()
+	for _, ref := range acting {
+		fmt.Fprintf(say, "stopping, at most %s: %s\n", short(patience), widget.Plain(u.look(ctx, ref).at()))
+	}
 	select {
 	case <-u.idle:
 	case <-late.C:
 	}
 	u.mu.Lock()
-	defer u.mu.Unlock()
-	return slices.Concat(u.cut, u.acting)
+	ended, working := slices.Clone(u.cut), slices.Clone(u.acting)
+	u.mu.Unlock()
+	var cut []Cut
+	for i, ref := range slices.Concat(ended, working) {
+		c := u.look(ctx, ref)
+		c.Works = i >= len(ended)
+		cut = append(cut, c)
+	}
+	return cut
+}
+
+// look reads which calls of the run have no result.
+func (u *underway) look(ctx context.Context, ref viewer.Ref) Cut {
+	ctx, done := context.WithTimeout(ctx, lookPatience)
+	defer done()
+	calls, _ := u.Calls(ctx, ref, false) // the run is named all the same
+	return Cut{Ref: ref, Calls: slices.DeleteFunc(slices.Clone(calls), func(c viewer.Call) bool { return c.Status != "started" })}
 }

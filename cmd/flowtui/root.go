@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views"
 )
 
@@ -156,10 +157,15 @@ func (a *app) view(ctx context.Context, s *session) error {
 		Clock:     time.Now,
 		ASCII:     ascii(runtime.GOOS, os.Getenv),
 		Clipboard: views.TerminalClipboard(out, os.Getenv),
+		Stderr:    textWriter{a.stderr},
 	})
 	if cut, ok := errors.AsType[*views.CutError](err); ok {
-		for _, ref := range cut.Runs {
-			if err := a.cutOff(ctx, s, ref, cmp.Or(context.Cause(ctx), errLeft)); !isExit(err) {
+		for _, run := range cut.Runs {
+			if run.Works { // its lease lives, so nothing of it is in doubt yet
+				a.report(viewer.Problem{Code: "failed", Run: run.Run, Message: run.String(), Hint: "its lease runs out by itself; until then resolve and recover are a conflict"})
+				continue
+			}
+			if err := a.cutOff(ctx, s, run.Ref, cmp.Or(context.Cause(ctx), errLeft)); !isExit(err) {
 				a.report(a.explain(ctx, err))
 			}
 		}

@@ -127,6 +127,7 @@ func TestLeavingTheScreensSaysWhatIsInDoubt(t *testing.T) {
 			if err := x.cmd.Wait(); err != nil {
 				code = x.cmd.ProcessState.ExitCode()
 			}
+			x.sees("stopping, at most 10s: order-9 is at pay.1 (pay)")
 			x.sees("flowtui resolve t.db order-9 pay.1 --key-file k")
 			if code != 1 {
 				t.Errorf("exit code %d, want 1", code)
