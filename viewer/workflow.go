@@ -184,11 +184,12 @@ func (w workflow) called() string {
 
 // noWorkflow is why a workflow is not there, as a reason why nothing can be done.
 func (s *Service) noWorkflow(err error) string {
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case s.o.Workflows == nil && !s.o.NoCommand:
-		return "start flowtui with --flow FILE, the workflow of the run: " + teff.ErrNoWorkflow.Error()
 	}
-	return explain(err).Message
+	p := explain(err)
+	if p.Hint == workflowHint && !s.o.NoCommand { // what to do comes first: the end may be cut
+		return "start flowtui with --flow FILE, the workflow of the run: " + p.Message
+	}
+	return p.Message
 }

@@ -30,7 +30,9 @@ func (a *App) View() string {
 	if a.tooSmall() {
 		return a.askForRoom()
 	}
-	return strings.Join(append(a.body(), a.rule(), a.footer()), "\n")
+	body, footer := a.body(), a.footer()
+	body = body[:max(0, len(body)+1-len(footer))] // a notice of several lines covers the end of the screen
+	return strings.Join(append(append(body, a.rule()), footer...), "\n")
 }
 
 // tooSmall reports that the window shows no layer, also before its size is known.
@@ -73,20 +75,36 @@ func safeLines(s Screen) []string {
 func (a *App) rule() string { return a.styles.Muted.Render(widget.Rule(a.styles.Rule, a.width)) }
 
 // footer is the notice if there is one, else the keys that do something now.
-func (a *App) footer() string {
+func (a *App) footer() []string {
 	if a.notice.Text != "" {
-		text := widget.Fit(" "+widget.Plain(a.notice.Text), a.width, a.styles.Ellipsis)
-		return a.styles.Tone(a.notice.Tone).Render(text)
+		return a.noticeLines()
 	}
 	front := a.frontLayer()
 	if front.sheet {
-		return widget.Space(a.width)
+		return []string{widget.Space(a.width)}
 	}
 	hints := front.screen.Help()
 	if !front.screen.Typing() {
 		hints = append(hints, keymap.Hint{Binding: a.keys.Global.Help})
 	}
-	return keyLine(a.styles, hints, a.width)
+	return []string{keyLine(a.styles, hints, a.width)}
+}
+
+// noticeLines are the notice. What has to be read in a sheet is never covered, so
+// there it has one line.
+func (a *App) noticeLines() []string {
+	const most = 4
+	lines := []string{a.notice.Text}
+	if !a.frontLayer().sheet {
+		lines = widget.Wrap(a.notice.Text, max(1, a.width-1))
+	}
+	if len(lines) > most {
+		lines = append(lines[:most-1:most-1], strings.Join(lines[most-1:], " "))
+	}
+	for i, l := range lines {
+		lines[i] = a.styles.Tone(a.notice.Tone).Render(widget.Fit(" "+widget.Plain(l), a.width, a.styles.Ellipsis))
+	}
+	return lines
 }
 
 // keyLine draws keys and what they do. Those that do nothing now are left out;

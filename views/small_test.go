@@ -1,11 +1,14 @@
 package views_test
 
 import (
+	"strings"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views"
+	"github.com/flowtui/flowtui/views/viewstest"
 )
 
 // A window that is too small for the screens shows nothing of them, so that no
@@ -50,6 +53,47 @@ func TestTooSmallWindowTakesNoKeys(t *testing.T) {
 			same(t, x.quit, true)
 		})
 	}
+}
+
+// Where not all tabs fit, a mark says on which side there are more.
+func TestTabsThatDoNotFitAreMarked(t *testing.T) {
+	t.Parallel()
+	x := start(t, 60, 16)
+	if l := strings.TrimRight(x.line("Needs you"), " "); !strings.HasPrefix(l, " ▸1") || !strings.HasSuffix(l, " …") {
+		t.Errorf("more on the right: %q", l)
+	}
+	x.keys("7")
+	if l := x.line("▸7 All"); !strings.HasPrefix(l, "… ") || strings.HasSuffix(strings.TrimRight(l, " "), "…") {
+		t.Errorf("more on the left: %q", l)
+	}
+	x.exact(60, 16)
+	x = start(t, 120, 40)
+	if l := x.line("Needs you"); strings.Contains(l, "…") {
+		t.Errorf("all fit: %q", l)
+	}
+}
+
+// A refusal that is longer than the window is wide is read to its end, which says
+// what to do. Over a sheet it takes one line.
+func TestLongNoticeWraps(t *testing.T) {
+	t.Parallel()
+	long := "the workflow file is needed: its edges say which node follows the answer; give it with --flow FILE"
+	x := start(t, 80, 24, func(b *viewstest.Backend) {
+		b.Rows[2].Actions = []viewer.Offer{{Action: viewer.Answer, Target: "ask.1", Disabled: long}}
+	})
+	x.keys("j", "j", "i")
+	x.sees("trip-2: the workflow file", "--flow FILE")
+	x.exact(80, 24)
+	x.keys("k") // the notice goes
+	x.seesNot("--flow FILE")
+	x.sees("enter open")
+
+	x = start(t, 80, 24, func(b *viewstest.Backend) { b.NoLine = true })
+	x.keys("j", "a", pause)
+	before := strings.Split(x.view(), "\n")
+	x.send(views.Notice(strings.Repeat("long ", 60)))
+	after := strings.Split(x.view(), "\n")
+	same(t, after[:len(after)-1], before[:len(before)-1])
 }
 
 // The end of text that was pasted while the window was too small is no key either.

@@ -70,3 +70,22 @@ func TestARunGoesOnWithItsOwnWorkflow(t *testing.T) {
 		t.Errorf("%d went on with their own, %d have two", chosen, twins)
 	}
 }
+
+// Without any workflow the reason why a run cannot be answered begins with what
+// to do: on the screens its end may be cut.
+func TestARunWithoutWorkflowsSaysFirstWhatToDo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "main")
+	check(t, teff.WriteFiles("main", dir))
+	s, err := viewer.Attach(t.Context(), []string{dir}, viewer.Options{
+		Formats:   formats(map[string]string{dir: dir}, false),
+		Workflows: func() ([]viewer.Workflow, error) { return nil, nil },
+	})
+	check(t, err)
+	defer s.Close()
+	p, err := s.Plan(t.Context(), s.Find("cart:8811", "default"), false)
+	check(t, err)
+	at := slices.IndexFunc(p.Row.Actions, func(o viewer.Offer) bool { return o.Action == viewer.Answer })
+	if at < 0 || !strings.HasPrefix(p.Row.Actions[at].Disabled, "start flowtui with --flow FILE, the workflow of the run: ") {
+		t.Errorf("%+v", p.Row.Actions)
+	}
+}

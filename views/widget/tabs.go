@@ -15,7 +15,7 @@ type Tab struct {
 }
 
 // Tabs draws a bar of numbered tabs, exactly width cells. When not all fit,
-// the tabs around the chosen one are shown.
+// the tabs around the chosen one are shown, and marks at the ends where there are more.
 func Tabs(st *theme.Styles, tabs []Tab, chosen, width int) string {
 	labels := make([]string, len(tabs))
 	for i, t := range tabs {
@@ -28,7 +28,9 @@ func Tabs(st *theme.Styles, tabs []Tab, chosen, width int) string {
 	from, to := window(labels, chosen, width-2, 2)
 	if to-from < len(labels) {
 		between = st.Muted.Render(st.Bar)
-		from, to = window(labels, chosen, width-2, 1)
+		if from, to = window(labels, chosen, width-2, 1); to-from < len(labels) {
+			from, to = window(labels, chosen, width-2-2*(Width(st.Ellipsis)+1), 1)
+		}
 	}
 	parts := make([]string, 0, len(labels))
 	for i := from; i < to; i++ {
@@ -45,7 +47,15 @@ func Tabs(st *theme.Styles, tabs []Tab, chosen, width int) string {
 		}
 		parts = append(parts, style.Render(text))
 	}
-	return Fit(" "+strings.Join(parts, between), width, st.Ellipsis)
+	line := " "
+	if from > 0 {
+		line = st.Muted.Render(st.Ellipsis) + " "
+	}
+	line += strings.Join(parts, between)
+	if to < len(labels) {
+		line += " " + st.Muted.Render(st.Ellipsis)
+	}
+	return Fit(line, width, st.Ellipsis)
 }
 
 // window is the widest range of labels around chosen that fits.
