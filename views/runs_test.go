@@ -42,6 +42,20 @@ func TestRunsOfOtherOwnersAreTold(t *testing.T) {
 	x.seesNot("other owners")
 }
 
+// A word that a query of ls would take is no word of a query here, which is said.
+func TestFilterSaysThatItIsForRunIDs(t *testing.T) {
+	t.Parallel()
+	x := start(t, 60, 24)
+	x.keys("/")
+	for _, r := range "is:paused" {
+		x.keys(string(r))
+	}
+	x.sees(`No run id contains "is:paused" here.`, "looked for in run ids only", "the tabs show", "o whose runs", "ls --query")
+	x.exact(60, 24)
+	x.keys("esc", "/", "z", "z")
+	x.seesNot("in run ids only")
+}
+
 // What a filter leaves out may be in another tab, or of another owner.
 func TestAnEmptyFilterSaysWhereElseToLook(t *testing.T) {
 	t.Parallel()

@@ -199,6 +199,9 @@ func (r *runs) emptyFilter(all string) []string {
 		all = ""
 	}
 	lines := []string{fmt.Sprintf("  No run id contains %q here.", r.filter.Value()), "  esc clears the filter." + all}
+	if strings.Contains(r.filter.Value(), ":") { // as flowtui ls --query takes it
+		lines = append(lines, "  It is looked for in run ids only: the tabs show what stands how,", "  and "+r.keys.List.Owner.Help().Key+" whose runs are shown; flowtui ls --query also takes flow:NAME.")
+	}
 	if keptTo(r.shared) == "" && ownerLabel(r.shared) != "all owners" {
 		lines = append(lines, r.howToSeeOthers())
 	}
