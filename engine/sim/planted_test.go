@@ -139,7 +139,7 @@ var faults = []planted{
 	{
 		"an approval is not bound to the call", "engine/nodestate.go",
 		"if d.ID != p.id() || d.Tool != p.tool.Name || d.Base != n.s.base || d.Digest != p.body.Digest {", "if d.Base != n.s.base || d.Digest != p.body.Digest {",
-		"without a stored approval|for a decision",
+		"without a stored approval|for a decision|ended as",
 	},
 	{
 		"what is denied runs", "engine/nodestate.go",
@@ -164,7 +164,7 @@ var faults = []planted{
 	{
 		"a claim does not read the call log again", "engine/recover.go",
 		"return s, s.lookAgain(ctx, b, mayRerun)", "return s, nil",
-		"runs again",
+		"runs again|does not report it as unreplayed",
 	},
 	// That a call which starts at the last moment counts as one that may run
 	// again shows once in some ten thousand seeds: engine's
