@@ -44,6 +44,7 @@ type run struct {
 	heldAs    map[callID]record   // of calls that a hold was made of: how they stood
 	attempts  map[callID]bool     // at nodes, that are in the log as failed
 	failed    map[callID]bool     // the same, by superstep
+	late      map[callID]bool     // those that a worker told which was cut off: who went on may not have seen them
 	decidedBy map[string]int64    // row of an actor's decision
 	resolved  map[string]bool     // call, base and operator
 }
@@ -106,7 +107,7 @@ func (s *sim) run(name string) *run {
 			name: name, life: s.lives[name],
 			newest: map[callID]record{}, ended: map[callAt]bool{}, effects: map[callAt]int{}, permitted: map[callID]int{}, mayRepeat: map[string]int{},
 			decided: map[callAt]decision{}, decidedBy: map[string]int64{}, resolved: map[string]bool{},
-			outcomes: map[callID]bool{}, heldAs: map[callID]record{}, attempts: map[callID]bool{}, failed: map[callID]bool{}, acts: map[string]int{},
+			outcomes: map[callID]bool{}, heldAs: map[callID]record{}, attempts: map[callID]bool{}, failed: map[callID]bool{}, late: map[callID]bool{}, acts: map[string]int{},
 		}
 		s.runs[name] = r
 	}
@@ -327,7 +328,9 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 	if !known || c.Segment > old.segment || c.Segment == old.segment && c.N > old.n && !told {
 		r.newest[at.call()] = record{c.Segment, c.N, c.Status, b.Digest, b.NotRun, b.Failed, c.Idempotent}
 		if c.Tool == attempt && r.newest[at.call()].ran() {
-			r.attempts[at.call()], r.failed[callID{r.bodies[c.Step].Supersteps, at.id}] = true, true
+			told := callID{r.bodies[c.Step].Supersteps, at.id}
+			r.attempts[at.call()], r.failed[told] = true, true
+			r.late[told] = c.Segment < r.last().Segment
 		}
 		if isFlaky[c.Tool] && r.newest[at.call()].ran() {
 			r.outcomes[callID{r.bodies[c.Step].Supersteps, at.id}] = b.Failed
