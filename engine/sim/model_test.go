@@ -326,7 +326,7 @@ func (s *sim) logs(r *run, x *session, c stores.Call) callAt {
 	// That it ran, and what came of it, was found out by a person: no late word takes that back.
 	told := known && old.status == stores.CallResolved && !old.notRun && c.Segment == old.segment && c.Status != stores.CallResolved
 	if !known || c.Segment > old.segment || c.Segment == old.segment && c.N > old.n && !told {
-		r.newest[at.call()] = record{c.Segment, c.N, c.Status, b.Digest, b.NotRun, b.Failed, c.Idempotent}
+		r.newest[at.call()] = record{c.Segment, c.N, c.Status, b.Digest, b.NotRun, b.Failed && b.Denied == nil, c.Idempotent}
 		if c.Tool == attempt && r.newest[at.call()].ran() {
 			told := callID{r.bodies[c.Step].Supersteps, at.id}
 			r.attempts[at.call()], r.failed[told] = true, true
