@@ -165,7 +165,13 @@ func (s *session) hold(outcomes []outcome, f Failure) saveRequest {
 // for: whoever brings the run on wants another try, and the same error would
 // replay for ever. A failed call that its node took is none of them: what the node
 // did about it has happened.
-func (b Checkpoint) again(c CallInfo) bool {
+// Neither is one that failed since: in a row that only carries the list on, of the
+// given segment, a call of the list counts as long as its newest record is older
+// than that segment.
+func (b Checkpoint) again(c CallInfo, segment int64) bool {
+	if b.Error == nil && c.Segment >= segment {
+		return false
+	}
 	a, attempt := attemptOf(c)
 	return (c.Failed && c.Denied == nil || attempt && a.Last) && slices.Contains(b.Again, c.ID)
 }
@@ -182,7 +188,7 @@ func (s *session) stillAgain(outcomes []outcome) []string {
 // effect all the same, so that one more try is for a person to decide.
 func (b Checkpoint) left(l *loaded) error {
 	for _, c := range FoldCalls(l.current()) {
-		if b.again(c) && !c.Idempotent {
+		if b.again(c, l.last.Segment) && !c.Idempotent {
 			return &Error{
 				Class: ErrHeld, Key: l.key, Reason: fmt.Sprintf("it is held at %s, which failed and is not idempotent: %s: %s", c.ID, c.Tool, c.Error),
 				Hint: "mend what is wrong, then recover this run by name, or execute it again with the same id: the call runs again",

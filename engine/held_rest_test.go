@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/flowtui/flowtui/engine"
@@ -183,5 +185,91 @@ func TestAYesThatNoCallUsedStands(t *testing.T) {
 	res, err := r.Recover(ctx, f, key("a"), engine.RecoverOptions{})
 	if err != nil || res.Status != stores.StatusDone || w.count("charge_card") != 1 {
 		t.Errorf("%d charges: %+v, %v", w.count("charge_card"), res, err)
+	}
+}
+
+// A call of a hold that failed again before its worker died is not tried once
+// more under the approval of that try, nor when its node took the new error.
+func TestAHoldIsTriedAgainOnce(t *testing.T) {
+	f := engine.NewFlow("shop").HoldOnError().Step("pay", engine.Call{Tool: "charge_card", Into: "paid"})
+	for at := 1; at < 12; at++ {
+		for then := 1; then < 8; then++ {
+			s, w := newStore(), newWorld()
+			w.closed("charge_card", 2)
+			tools := tool.NewRegistry(w.tool("charge_card", needsOK, idempotent))
+			r := runner(t, s, tools)
+			if res, err := r.Run(ctx, f, start("a")); err != nil || res.Status != stores.StatusPaused {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			if _, err := r.Resume(ctx, f, key("a"), approve("pay.1")); !errors.Is(err, engine.ErrHeld) {
+				t.Fatal(err)
+			}
+			if res, err := r.Recover(ctx, f, key("a"), engine.RecoverOptions{}); err != nil || res.Status != stores.StatusPaused {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			if _, err := r.Record(ctx, key("a"), approve("pay.1")); err != nil {
+				t.Fatal(err)
+			}
+			for i, crash := range []int{at, then} { // whatever comes of it
+				_, _ = runner(t, &crashing{full: s, at: crash, after: true}, tools, named(fmt.Sprint("w", i))).Recover(ctx, f, key("a"), engine.RecoverOptions{Takeover: true})
+			}
+			_, _ = runner(t, s, tools, named("sweep")).RecoverAll(ctx, stores.DefaultOwner, engine.Flows(f), engine.RecoverOptions{Takeover: true})
+			_, _ = runner(t, s, tools, named("last")).Recover(ctx, f, key("a"), engine.RecoverOptions{Takeover: true})
+			if n := len(w.keys["charge_card"]); n > 2 && !repeated(t, s) {
+				t.Errorf("crashes at %d and %d: %d charges on two approvals", at, then, n)
+			}
+			verified(t, s, "a")
+		}
+	}
+}
+
+// repeated reports whether the log has a started record without an outcome: an
+// idempotent call that a dead worker had under way runs again.
+func repeated(t *testing.T, s stores.Store) bool {
+	t.Helper()
+	rows, err := s.Calls(ctx, key("a"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, ended := 0, 0
+	for _, r := range rows {
+		switch r.Status {
+		case stores.CallStarted:
+			started++
+		case stores.CallDone, stores.CallPending: // one that waits has both of its records at once
+			ended++
+		}
+	}
+	return started > ended
+}
+
+func TestAHoldLeavesAnErrorThatItsNodeTookSince(t *testing.T) {
+	for _, change := range [][]func(*tool.Tool){nil, {idempotent}} {
+		for at := 8; at < 14; at++ { // the charge has failed again, and that is in the log
+			s, w := newStore(), newWorld()
+			w.do["charge_card"] = func(context.Context, tool.Input) (any, error) {
+				return "charged", []error{errors.New("closed"), errors.New("declined"), nil}[w.count("charge_card")-1]
+			}
+			tools := tool.NewRegistry(w.tool("charge_card", change...), w.tool("mail", idempotent))
+			f := engine.NewFlow("shop").HoldOnError().Node("pay", engine.NodeFunc(func(ctx context.Context, _ engine.State) (engine.State, error) {
+				_, err := engine.CallTool(ctx, "charge_card", nil)
+				if err != nil && strings.Contains(err.Error(), "declined") {
+					_, err = engine.CallTool(ctx, "mail", "declined")
+					return engine.State{"paid": "no"}, err
+				}
+				return engine.State{"paid": "yes"}, err
+			}))
+			if _, err := runner(t, s, tools).Run(ctx, f, start("a")); !errors.Is(err, engine.ErrHeld) {
+				t.Fatal(err)
+			}
+			_, _ = runner(t, &crashing{full: s, at: at, after: true}, tools, named("second")).Recover(ctx, f, key("a"), engine.RecoverOptions{})
+			if w.count("charge_card") != 2 {
+				continue
+			}
+			_, _ = runner(t, s, tools, named("third")).Recover(ctx, f, key("a"), engine.RecoverOptions{Takeover: true})
+			if last, body := mustLatest(t, s, "a"); w.count("charge_card") != 2 || last.Status != stores.StatusDone || !strings.Contains(string(body.State), `"paid":"no"`) {
+				t.Errorf("crash at %d: %d charges, %s, %s", at, w.count("charge_card"), last.Status, body.State)
+			}
+		}
 	}
 }

@@ -79,7 +79,10 @@ func (r *Runner) session(g *graph, l *loaded, b Checkpoint) (*session, error) {
 		turn: make(chan struct{}, 1), r: r, g: g, place: l.place(), identity: l.last.Identity, created: l.created.Time,
 		step: l.last.Step, base: l.last.Base, segment: l.last.Segment, lastMAC: l.last.MAC,
 		state: state, frontier: b.Frontier, visits: b.Visits, decisions: b.Decisions, again: b.Again, supersteps: b.Supersteps, asked: b.Waiting,
-		events: l.events.N, eventMAC: l.events.MAC, replay: b.replay(FoldCalls(l.current())),
+		events: l.events.N, eventMAC: l.events.MAC, replay: b.replay(FoldCalls(l.current()), l.last.Segment),
+	}
+	if b.Error == nil {
+		s.again = unfinishedSince(b.Again, FoldCalls(l.current()), l.last.Segment)
 	}
 	if s.visits == nil {
 		s.visits = map[string]int64{}
@@ -90,12 +93,20 @@ func (r *Runner) session(g *graph, l *loaded, b Checkpoint) (*session, error) {
 	return s, nil
 }
 
+// unfinishedSince leaves of the calls of a hold those that did not end in the
+// given segment, which is one after it.
+func unfinishedSince(again []string, calls []CallInfo, segment int64) []string {
+	return slices.DeleteFunc(slices.Clone(again), func(id string) bool {
+		return slices.ContainsFunc(calls, func(c CallInfo) bool { return c.ID == id && c.Finished() && c.Segment >= segment })
+	})
+}
+
 // replay are the calls that a worker meets, but for those that the superstep was
 // held for: they run again, and so do the attempts that ended a node then.
-func (b Checkpoint) replay(calls []CallInfo) map[callKey]CallInfo {
+func (b Checkpoint) replay(calls []CallInfo, segment int64) map[callKey]CallInfo {
 	m := map[callKey]CallInfo{}
 	for _, c := range calls {
-		if !b.again(c) {
+		if !b.again(c, segment) {
 			m[c.key()] = c
 		}
 	}

@@ -70,7 +70,7 @@ func (p *Plan) sort(calls []CallInfo) {
 	}
 	for _, c := range calls {
 		switch {
-		case c.Finished() && !p.Body.again(c):
+		case c.Finished() && !p.Body.again(c, p.Checkpoint.Segment):
 			p.Replay = append(p.Replay, c)
 		case c.Status == stores.CallPending:
 			p.Pending = append(p.Pending, c)

@@ -163,7 +163,7 @@ func (r *Runner) claim(ctx context.Context, g *graph, k stores.Key, o RecoverOpt
 	s.segment++
 	s.calls, s.callMAC = 0, nil
 	s.ends(l)
-	replayed, rerun := sortCalls(b, FoldCalls(l.current()))
+	replayed, rerun := sortCalls(b, FoldCalls(l.current()), l.last.Segment)
 	q := saveRequest{status: stores.StatusRunning, base: s.base, events: []newEvent{{EventRecovered, map[string]any{
 		"kind": s.g.kind, "step": l.last.Step + 1, "replayed": ids(replayed), "rerun": ids(rerun),
 	}}}}
@@ -191,18 +191,18 @@ func (s *session) lookAgain(ctx context.Context, claimed Checkpoint, mayRerun re
 		return err
 	}
 	calls := FoldCalls(l.current())
-	s.replay = claimed.replay(calls)
-	_, rerun := sortCalls(claimed, calls)
+	s.replay = claimed.replay(calls, s.segment-1)
+	_, rerun := sortCalls(claimed, calls, s.segment-1)
 	s.notes.rerun = ids(rerun)
 	return nil
 }
 
 // sortCalls parts the calls of a superstep into those that replay and those
 // that run again.
-func sortCalls(b Checkpoint, calls []CallInfo) (replay, rerun []CallInfo) {
+func sortCalls(b Checkpoint, calls []CallInfo, segment int64) (replay, rerun []CallInfo) {
 	for _, c := range calls {
 		switch {
-		case c.Finished() && !b.again(c):
+		case c.Finished() && !b.again(c, segment):
 			replay = append(replay, c)
 		case c.Finished(), c.Open(), c.Status == stores.CallResolved:
 			rerun = append(rerun, c)

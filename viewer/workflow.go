@@ -86,13 +86,21 @@ func (s *Service) workflowOf(f facts) workflow {
 		}
 		return w
 	}
-	var fit []workflow
+	var fit, unread []workflow
 	for _, w := range all {
-		if w.err == nil && w.misfit(f) == "" {
+		switch {
+		case w.err != nil:
+			unread = append(unread, w)
+		case w.misfit(f) == "":
 			fit = append(fit, w)
 		}
 	}
 	switch {
+	case len(fit) == 1 && len(unread) > 0 && !f.final() && f.foreign.Parent == "": // its own may be among them
+		return workflow{err: Problem{
+			Code: codeRefused, Message: fmt.Sprintf("the workflow of the run may be one that does not load: %s (%s)", listedFiles(unread), explain(unread[0].err).Message),
+			Hint: "mend that file, or name the one that the run was started with, and no other, with --flow FILE",
+		}}
 	case len(fit) == 1 || len(fit) > 1 && (f.final() || f.foreign.Parent != ""): // which none is needed for
 		return fit[0]
 	case len(fit) > 1:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,17 +25,7 @@ func TestARunGoesOnWithItsOwnWorkflow(t *testing.T) {
 	all, err := a.workflowsIn([]string{dir, filepath.Join(dir, "composed")})
 	check(t, err)
 	plan := func(t *testing.T, r teff.Run, but string) viewer.Plan {
-		s, err := viewer.Attach(t.Context(), []string{at}, viewer.Options{
-			Formats: formats(map[string]string{at: at}, false),
-			Workflows: func() ([]viewer.Workflow, error) {
-				return slices.DeleteFunc(slices.Clone(all), func(w viewer.Workflow) bool { return w.File == but }), nil
-			},
-		})
-		check(t, err)
-		defer s.Close()
-		p, err := s.Plan(t.Context(), s.Find(r.ID, r.Owner), false)
-		check(t, err)
-		return p
+		return planWith(t, at, r, slices.DeleteFunc(slices.Clone(all), func(w viewer.Workflow) bool { return w.File == but }))
 	}
 	chosen, twins := 0, 0
 	for _, r := range record.Runs {
@@ -61,6 +52,9 @@ func TestARunGoesOnWithItsOwnWorkflow(t *testing.T) {
 				t.Fatalf("it is %s; said %q, blocked %v", own.Name, said, p.Blocked)
 			}
 			chosen++
+			if p = planWith(t, at, r, unloadable(all, file)); p.Blocked == nil || !strings.Contains(*p.Blocked, "does not load") {
+				t.Fatalf("its workflow does not load: %v", p.Blocked)
+			}
 			if p = plan(t, r, file); p.Blocked == nil || !strings.Contains(*p.Blocked, "the workflow of the run is missing: none that was given has a node ") {
 				t.Fatalf("without its workflow: %v", p.Blocked)
 			}
@@ -88,4 +82,28 @@ func TestARunWithoutWorkflowsSaysFirstWhatToDo(t *testing.T) {
 	if at < 0 || !strings.HasPrefix(p.Row.Actions[at].Disabled, "start flowtui with --flow FILE, the workflow of the run: ") {
 		t.Errorf("%+v", p.Row.Actions)
 	}
+}
+
+func planWith(t *testing.T, at string, r teff.Run, list []viewer.Workflow) viewer.Plan {
+	t.Helper()
+	s, err := viewer.Attach(t.Context(), []string{at}, viewer.Options{
+		Formats:   formats(map[string]string{at: at}, false),
+		Workflows: func() ([]viewer.Workflow, error) { return list, nil },
+	})
+	check(t, err)
+	defer s.Close()
+	p, err := s.Plan(t.Context(), s.Find(r.ID, r.Owner), false)
+	check(t, err)
+	return p
+}
+
+// unloadable are the workflows, of which one does not load.
+func unloadable(all []viewer.Workflow, file string) []viewer.Workflow {
+	list := slices.Clone(all)
+	for i, w := range list {
+		if w.File == file {
+			list[i].Workflow, list[i].Err = nil, errors.New("it does not load")
+		}
+	}
+	return list
 }

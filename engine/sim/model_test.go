@@ -141,7 +141,11 @@ func (r *run) again() map[callID]bool {
 	out := map[callID]bool{}
 	if n := len(r.bodies); n > 0 {
 		for _, id := range r.bodies[n-1].Again {
-			if at := (callID{r.last().Base, id}); r.newest[at].failed || r.attempts[at] {
+			at := callID{r.last().Base, id}
+			if r.bodies[n-1].Error == nil && r.newest[at].segment >= r.last().Segment {
+				continue // it was tried again already
+			}
+			if r.newest[at].failed || r.attempts[at] {
 				out[at] = true
 			}
 		}
