@@ -48,13 +48,15 @@ func (s *Store) orphans(ctx context.Context, owner string) (lost []stores.Key, e
 	return slices.Compact(lost), nil // a scan may give a key twice
 }
 
-// unlisted are the runs that are in no list.
+// unlisted are the runs that are in no list. Others write meanwhile: a run whose
+// index record is not the one whose entry was looked for was saved since, and
+// each save lists its run. So the record is read again, last.
 func (s *Store) unlisted(ctx context.Context, keys []stores.Key) (lost []stores.Key, err error) {
 	ids := make([]string, len(keys))
 	for i, k := range keys {
 		ids[i] = id(k)
 	}
-	records, err := s.records(ctx, ids)
+	before, err := s.records(ctx, ids)
 	if err != nil || len(keys) == 0 {
 		return nil, err
 	}
@@ -62,15 +64,20 @@ func (s *Store) unlisted(ctx context.Context, keys []stores.Key) (lost []stores.
 	exist := make([]*client.IntCmd, len(keys))
 	_, err = s.read(ctx, strict, func(p client.Pipeliner) {
 		for i, k := range keys {
-			scores[i] = p.ZScore(ctx, s.keys.status(records[i].status), records[i].order+k.Owner+"\x00"+k.Run)
+			scores[i] = p.ZScore(ctx, s.keys.status(before[i].status), before[i].order+k.Owner+"\x00"+k.Run)
 			exist[i] = p.Exists(ctx, s.keys.run(k))
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
+	after, err := s.records(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	for i, k := range keys {
-		if scores[i].Err() == client.Nil && exist[i].Val() == 1 {
+		same := before[i].order == after[i].order && before[i].status == after[i].status
+		if same && scores[i].Err() == client.Nil && exist[i].Val() == 1 {
 			lost = append(lost, k)
 		}
 	}

@@ -32,8 +32,17 @@ type standing struct {
 	fields      []any // the further fields that were asked for
 }
 
-// stand reads where a run stands, with further fields of its hash.
+// stand reads where a run stands, with further fields of its hash. A run that is
+// created between the two replies of a pipeline looks lost once, not twice.
 func (s *Store) stand(ctx context.Context, k stores.Key, fields ...string) (st standing, err error) {
+	st, err = s.standOnce(ctx, k, fields...)
+	if st.lost {
+		return s.standOnce(ctx, k, fields...)
+	}
+	return st, err
+}
+
+func (s *Store) standOnce(ctx context.Context, k stores.Key, fields ...string) (st standing, err error) {
 	var state *client.SliceCmd
 	var index *client.StringCmd
 	names := append([]string{"step", "incarnation"}, fields...)

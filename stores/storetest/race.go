@@ -15,6 +15,7 @@ var raceCases = []testCase{
 	{"call numbers", raceNumbers},
 	{"saves of many runs", raceRuns},
 	{"readers beside a writer", raceReaders},
+	{"auditors beside writers", raceAuditors},
 }
 
 // racers is how many goroutines race.
@@ -146,4 +147,40 @@ func raceReaders(s *suite) {
 	}
 	stop.Store(true)
 	readers.Wait()
+}
+
+// raceAuditors: a run that is created, saved or deleted just now is neither
+// damaged nor without its list entry.
+func raceAuditors(s *suite) {
+	var stop atomic.Bool
+	var auditors sync.WaitGroup
+	for range 3 {
+		auditors.Go(func() {
+			for !stop.Load() {
+				if lost, err := s.Orphans(s.ctx, stores.AnyOwner); err != nil || len(lost) > 0 {
+					s.Errorf("without a list entry: %v, %v", lost, err)
+					return
+				}
+			}
+		})
+	}
+	race(4, func(i int) {
+		for round := range 15 {
+			p := s.place(fmt.Sprint(i))
+			p.Incarnation = fmt.Sprint(round)
+			for n := range int64(10) {
+				if err := s.Save(s.ctx, Step(p, n)); err != nil {
+					s.Errorf("run %d, step %d: %v", i, n, err)
+				}
+				if last, err := s.Latest(s.ctx, p.Key); err != nil || last.Bad != "" || last.Step != n {
+					s.Errorf("run %d, step %d: %+v, %v", i, n, last, err)
+				}
+			}
+			if err := s.Delete(s.ctx, p.Key); err != nil {
+				s.Errorf("run %d: delete: %v", i, err)
+			}
+		}
+	})
+	stop.Store(true)
+	auditors.Wait()
 }
