@@ -16,22 +16,31 @@ import (
 	"github.com/flowtui/flowtui/stores"
 )
 
-// tape keeps what the engine gave its store to write, commit by commit, and
-// when it was through with the first save and with the last one.
+// watch tells when the engine was through with the first save and with the last one.
+type watch struct {
+	teststores.Store
+	first, last time.Time
+}
+
+func (w *watch) Save(ctx context.Context, s stores.Save) error {
+	err := w.Store.Save(ctx, s)
+	w.last = time.Now()
+	if w.first.IsZero() {
+		w.first = w.last
+	}
+	return err
+}
+
+// tape keeps what the engine gave its store to write, commit by commit. That
+// takes time too, so it is not in what is measured.
 type tape struct {
 	teststores.Store
-	commits     []any // stores.Save or stores.CallWrite
-	first, last time.Time
+	commits []any // stores.Save or stores.CallWrite
 }
 
 func (t *tape) Save(ctx context.Context, s stores.Save) error {
 	t.commits = append(t.commits, s)
-	err := t.Store.Save(ctx, s)
-	t.last = time.Now()
-	if len(t.commits) == 1 {
-		t.first = t.last
-	}
-	return err
+	return t.Store.Save(ctx, s)
 }
 
 func (t *tape) RecordCall(ctx context.Context, w stores.CallWrite) error {
@@ -131,17 +140,32 @@ type measured struct {
 }
 
 // run works on a new store.
-func (c benchCase) run(b testing.TB, g ground) (measured, []any) {
+func (c benchCase) run(b testing.TB, g ground) measured {
+	b.Helper()
+	s, at := g.store(b)
+	defer s.Close()
+	w := &watch{Store: s}
+	c.runOn(b, w)
+	return measured{at, w.last.Sub(w.first)}
+}
+
+// record is what a run writes, and where it was written.
+func (c benchCase) record(b testing.TB, g ground) (teststores.Place, []any) {
 	b.Helper()
 	s, at := g.store(b)
 	defer s.Close()
 	t := &tape{Store: s}
-	r, f := runner(b, t, toolOne()), c.flow(c.steps)
+	c.runOn(b, t)
+	return at, t.commits
+}
+
+func (c benchCase) runOn(b testing.TB, s teststores.Store) {
+	b.Helper()
+	r, f := runner(b, s, toolOne()), c.flow(c.steps)
 	runtime.GC()
 	if _, err := r.Run(ctx, f, engine.Start{Key: key("a"), State: hello()}); err != nil {
 		b.Fatal(err)
 	}
-	return measured{at, t.last.Sub(t.first)}, t.commits
 }
 
 // BenchmarkSupersteps prints what the engine takes per superstep (or call, or
@@ -171,15 +195,14 @@ func BenchmarkSupersteps(b *testing.B) {
 func (c benchCase) bench(b *testing.B, g ground) {
 	units := float64(c.units * c.steps)
 	var spent time.Duration
-	var commits int
+	_, written := c.record(b, g)
 	var ofRows, ofBlobs, ofStore, storeOfRows []float64
 	for range b.N {
-		ours, written := c.run(b, g)
+		ours := c.run(b, g)
 		rows := rowFloor(b, g, written)
 		blobs := blobFloor(b, g, written)
 		saves := storeFloor(b, g, written)
 		spent += ours.time
-		commits = len(written)
 		ofRows = append(ofRows, float64(rows.time)/float64(ours.time))
 		ofBlobs = append(ofBlobs, float64(blobs.time)/float64(ours.time))
 		ofStore = append(ofStore, float64(saves.time)/float64(ours.time))
@@ -187,7 +210,7 @@ func (c benchCase) bench(b *testing.B, g ground) {
 	}
 	b.ReportMetric(0, "ns/op") // it would count the floors' time too
 	b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N)/units, "ns/"+c.unit)
-	b.ReportMetric(float64(commits)/units, "commits/"+c.unit)
+	b.ReportMetric(float64(len(written))/units, "commits/"+c.unit)
 	b.ReportMetric(median(ofRows), "of-floor")
 	b.ReportMetric(median(ofBlobs), "of-blob-floor")
 	b.ReportMetric(median(ofStore), "of-store")

@@ -271,18 +271,18 @@ func TestFloorLeavesTheSameRows(t *testing.T) {
 			for _, c := range benchCases {
 				t.Run(c.name, func(t *testing.T) {
 					c.steps = 3
-					ours, written := c.run(t, g)
-					sameRows(t, g, "floor", ours, rowFloor(t, g, written))
-					sameRows(t, g, "store", ours, storeFloor(t, g, written))
+					ours, written := c.record(t, g)
+					sameRows(t, g, "floor", ours, rowFloor(t, g, written).at)
+					sameRows(t, g, "store", ours, storeFloor(t, g, written).at)
 				})
 			}
 		})
 	}
 }
 
-func sameRows(t *testing.T, g ground, name string, ours, floor measured) {
+func sameRows(t *testing.T, g ground, name string, ours, floor teststores.Place) {
 	t.Helper()
-	one, other := g.bare(t, ours.at), g.bare(t, floor.at)
+	one, other := g.bare(t, ours), g.bare(t, floor)
 	defer one.close()
 	defer other.close()
 	for _, table := range []string{"checkpoints", "runs", "calls", "events", "graphs"} {
