@@ -126,9 +126,12 @@ func explain(err error) Problem {
 // forbidden tells of files that this user may not read. Nothing is wrong with
 // what is in them, though a driver that could not look may call it unreadable.
 func forbidden(err error) (Problem, bool) {
-	p := Problem{Code: codeRefused, Hint: "nothing is wrong with the store: ask for the permission, or be a user who has it"}
+	p := Problem{Code: codeRefused, Hint: "ask for the permission, or be a user who has it"}
 	e, ok := errors.AsType[*stores.OpError](err)
 	path, named := errors.AsType[*fs.PathError](err)
+	if ok {
+		p.Hint = "nothing is wrong with the store: " + p.Hint
+	}
 	switch {
 	case ok && errors.Is(e, stores.ErrUnreadable) && strings.Contains(e.Why, "cannot be opened"):
 		p.Message, p.Run = fmt.Sprintf("%s: %s", e.Store, e.Why), e.Key.Run

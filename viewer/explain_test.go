@@ -24,6 +24,9 @@ func TestForbiddenIsNotCorrupt(t *testing.T) {
 		if p.Exit() != 7 || !strings.Contains(p.Message, "/srv/a.db") || !strings.Contains(p.Hint, "permission") || damaged(err) {
 			t.Errorf("%v: %+v", err, p)
 		}
+		if _, ofStore := errors.AsType[*stores.OpError](err); strings.Contains(p.Hint, "the store") != ofStore {
+			t.Errorf("%v: %+v", err, p)
+		}
 	}
 	if p := s.Explain(&stores.OpError{Op: "open", Class: stores.ErrUnreadable, Err: errors.New("malformed")}); p.Exit() != 6 {
 		t.Errorf("%+v", p)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,6 +68,9 @@ func (f *flowFiles) find(arg string) (*flowfile.File, error) {
 		}
 		return nil, problem("not-found", "give a flow file, or the folder that has it with --flows", "%v", err)
 	}
+	if _, broken := errors.AsType[*flowfile.Error](err); err != nil && !broken {
+		return nil, unusable(arg, err)
+	}
 	return file, err
 }
 
@@ -100,13 +104,33 @@ func (f *flowFiles) ofRun(name string) (*flowfile.File, error) {
 // unusable says what to do about a flow that there is no good file of.
 func unusable(name string, err error) error {
 	_, broken := errors.AsType[*flowfile.Error](err)
+	file, unread := errors.AsType[*fs.PathError](err)
 	switch {
 	case errors.Is(err, flowfile.ErrUnknownFlow):
 		return err
 	case broken:
-		return viewer.Problem{Code: "refused", Message: fmt.Sprintf("the file of flow %q does not load: %v", name, err), Hint: "mend the flow file"}
+		return viewer.Problem{Code: "refused", Message: fmt.Sprintf("the file of flow %q does not load: %v", name, err), Hint: mendFlow}
+	case unread:
+		return unreadable(file.Path, err)
 	}
 	return viewer.Problem{Code: "refused", Message: err.Error(), Hint: "take one of the files away, or name the one that you mean with --flow FILE"}
+}
+
+// mendFlow is what to do about a flow file that is not valid.
+const mendFlow = "mend the flow file; flowtui lint FILE lists everything that is wrong with it"
+
+// unreadable says what to do about a flow file that cannot be read at all.
+func unreadable(file string, err error) error {
+	path, ok := errors.AsType[*fs.PathError](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("the flow file %s cannot be read: %w", file, err)
+	case errors.Is(path, fs.ErrNotExist):
+		return problem("not-found", "give the path of a flow file, or the name of its flow and its folder with --flows", "there is no flow file %s", file)
+	case errors.Is(path, fs.ErrPermission):
+		return refuse("ask for the permission, or be a user who has it", "no permission to read the flow file %s", file)
+	}
+	return problem("failed", "give a flow file that can be read", "the flow file %s cannot be read: %v", file, path.Err)
 }
 
 // Names lists the flows that can be run.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -211,14 +210,4 @@ func (a *app) readTeffFlow(file string) (lintReport, error) {
 	})
 	r.OK = len(problems) == 0
 	return r, nil
-}
-
-func unreadable(file string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return problem("not-found", "give the path of a flow file", "%v", err)
-	case errors.Is(err, fs.ErrPermission):
-		return refuse("ask for the permission, or be a user who has it", "no permission to read the flow file %s", file)
-	}
-	return fmt.Errorf("the flow file %s cannot be read: %w", file, err)
 }

@@ -10,6 +10,34 @@ import (
 	"github.com/flowtui/flowtui/internal/testuser"
 )
 
+// A flow file that may not be read says nothing of the store, and what to do.
+func TestNoPermissionForAFlowFileIsNotAboutTheStore(t *testing.T) {
+	if testuser.Unprivileged(t) {
+		return
+	}
+	here(t)
+	check(t, os.Mkdir("flows", 0o700))
+	check(t, os.WriteFile("flows/quick.yaml", []byte(pipedFlow), 0o000))
+	check(t, os.WriteFile("flows/ticket.graph.yaml", []byte("dialect: teff"), 0o000))
+	for _, args := range [][]string{
+		{"run", "t.db", "flows/quick.yaml"},
+		{"run", "t.db", "quick", "--flows", "flows"},
+		{"run", "t.db", "flows/ticket.graph.yaml"},
+		{"run", "t.db", "ticket.graph", "--flows", "flows"},
+		{"lint", "flows/quick.yaml"},
+	} {
+		file := "flows/quick.yaml"
+		if strings.Contains(strings.Join(args, " "), "ticket") {
+			file = "flows/ticket.graph.yaml"
+		}
+		code, said := told(t.Context(), append(args, "--key-file", "k", "--yes")...)
+		want := "flowtui: no permission to read the flow file " + file + "\nhint: ask for the permission, or be a user who has it\n"
+		if code != 7 || !strings.Contains(said, want) || strings.Contains(said, "store") {
+			t.Errorf("%q: exit code %d: %s", args, code, said)
+		}
+	}
+}
+
 // What may not be read is not said to be missing: the exit code is 7, not 3.
 func TestNoPermissionIsNotMissing(t *testing.T) {
 	if testuser.Unprivileged(t) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -82,7 +83,11 @@ func readEnding(ctx context.Context, open func() (io.ReadCloser, error), limit i
 func (f *flowFiles) load(path string) (*flowfile.File, error) {
 	data, piped := f.piped[path]
 	if !piped {
-		return f.opts.Load(path)
+		file, err := f.opts.Load(path)
+		if _, unread := errors.AsType[*fs.PathError](err); unread {
+			return nil, unreadable(path, err)
+		}
+		return file, err
 	}
 	file, err := parsePiped(f.opts, path, data)
 	if err == nil && nameless(path) && file.Name == filepath.Base(path) {

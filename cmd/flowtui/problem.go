@@ -52,11 +52,11 @@ func (a *app) explain(ctx context.Context, err error) viewer.Problem {
 	switch {
 	case known:
 	case flow:
-		return viewer.Problem{Code: "failed", Message: err.Error()} // a line for each thing that is wrong
+		return viewer.Problem{Code: "failed", Message: err.Error(), Hint: mendFlow} // a line for each thing that is wrong
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return viewer.Problem{Code: "failed", Message: fmt.Sprintf("stopped: %v", context.Cause(ctx))}
 	case errors.Is(err, fs.ErrNotExist):
-		return viewer.Problem{Code: "not-found", Message: err.Error()}
+		return viewer.Problem{Code: "not-found", Message: err.Error(), Hint: "check the path"}
 	}
 	return new(viewer.Service).Explain(err) // one that is not attached explains what went wrong before
 }

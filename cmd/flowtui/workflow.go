@@ -70,9 +70,12 @@ func (a *app) namedWorkflow(arg string, dirs []string) (viewer.Workflow, error) 
 func (a *app) loadWorkflow(file string) viewer.Workflow {
 	w, err := document.Load(file, a.workflowEnv)
 	_, refused := errors.AsType[*document.Error](err)
+	_, unread := errors.AsType[*fs.PathError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err = problem("not-found", "give the path of the workflow file of the run, or its name and its folder with --flows", "%v", err)
+	case unread:
+		err = unreadable(file, err)
 	case refused:
 		err = viewer.Problem{Code: "refused", Message: err.Error(), Hint: "mend the workflow file: teff refuses it too"}
 	}

@@ -1,8 +1,10 @@
 package flowfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,9 +94,9 @@ func read(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, fmt.Errorf("%s is a folder", path)
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is a folder")}
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", path)
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is no regular file")}
 	}
 	in, err := os.Open(path)
 	if err != nil {

@@ -34,6 +34,7 @@ func (o Options) loadWorkflow(f *File) (*File, error) {
 	}
 	var refused *teffdoc.Error
 	var unsupported *teff.UnsupportedError
+	var unread *fs.PathError
 	switch {
 	case errors.As(err, &refused):
 		w.problems(refused.Problems)
@@ -41,7 +42,7 @@ func (o Options) loadWorkflow(f *File) (*File, error) {
 	case errors.As(err, &unsupported):
 		w.problems(unsupported.Problems)
 		return f, w.err()
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.As(err, &unread):
 		return f, fmt.Errorf("flow file: %w", err)
 	case err != nil:
 		w.fail(nil, "%s", err)
