@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -149,9 +150,17 @@ func (a *app) readOwnFlow(file string) (lintReport, error) {
 		return r, unreadable(file, err)
 	}
 	for _, e := range found {
-		r.Problems = append(r.Problems, flowProblem{file, e.Line, e.Column, e.Node, e.Message})
+		r.Problems = append(r.Problems, ofFlow(file, e))
 	}
 	return r, nil
+}
+
+// ofFlow is a problem of a flow file, or of a part that it includes.
+func ofFlow(file string, e *flowfile.Error) flowProblem {
+	if e.File != filepath.Base(file) {
+		file = filepath.Join(filepath.Dir(file), e.File)
+	}
+	return flowProblem{file, e.Line, e.Column, e.Node, e.Message}
 }
 
 // ownFlow reads a file as a flow file of our own.
@@ -175,6 +184,20 @@ func flowErrors(err error) []*flowfile.Error {
 		}
 	}
 	return all
+}
+
+// refusedHere is why a document that teff takes does not run on a store of our own.
+func (a *app) refusedHere(file string) (problems []flowProblem, err error) {
+	_, err = flowfile.Options{Env: a.workflowEnv}.LoadTeff(file)
+	for _, e := range flowErrors(err) {
+		p := ofFlow(file, e)
+		p.Reason = "on a store of flowtui's: " + p.Reason
+		problems = append(problems, p)
+	}
+	if err != nil && len(problems) == 0 {
+		return nil, unreadable(file, err)
+	}
+	return problems, nil
 }
 
 func (a *app) readTeffFlow(file string) (lintReport, error) {
@@ -208,6 +231,9 @@ func (a *app) readTeffFlow(file string) (lintReport, error) {
 		}
 		return a.Line - b.Line
 	})
-	r.OK = len(problems) == 0
-	return r, nil
+	if err = nil; len(problems) == 0 {
+		r.Problems, err = a.refusedHere(file)
+	}
+	r.OK = err == nil && len(r.Problems) == 0
+	return r, err
 }

@@ -65,6 +65,11 @@ func loaded(f *File, err error) (*File, error) {
 // LoadOwn reads a file as a flow file of our own, whatever it says that it is.
 func (o Options) LoadOwn(path string) (*File, error) { return loaded(o.loadOwn(path)) }
 
+// LoadTeff reads a file as a document of teff, whatever it says that it is.
+func (o Options) LoadTeff(path string) (*File, error) {
+	return loaded(o.loadWorkflow(&File{Name: baseName(path), Path: path}))
+}
+
 // load returns, also with an error, a File that has at least a name.
 func (o Options) load(path string) (*File, error) {
 	if teffdoc.Marked(path) {
