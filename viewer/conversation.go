@@ -65,6 +65,15 @@ func (c ToolCall) Word() string {
 	return c.Status.Word()
 }
 
+// Logged is the call in the call log, "" for one that is not there. Its step says
+// which reply it is of: calls of several replies have the same id.
+func (c ToolCall) Logged() string {
+	if c.Call == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s (step %d)", c.Call, c.Step)
+}
+
 // Conversation returns the messages in the state at a step; -1 is the latest.
 // Several keys of the state may hold messages: then it is that of the run's tool
 // loop, else the first by name. Masked values are counted; reveal shows them.

@@ -85,7 +85,7 @@ func (t *talkText) called(c viewer.ToolCall, width int) []string {
 	}
 	word := look.Symbol + " " + widget.Plain(c.Word())
 	head := t.styles.Title.Render(toolName(c)) + "  " + t.styles.Tone(look.Tone).Render(word)
-	lines := []string{widget.Cut(head+t.styles.Muted.Render(prefixed("  ", widget.Plain(c.Call))), width, t.styles.Ellipsis)}
+	lines := []string{widget.Cut(head+t.styles.Muted.Render(prefixed("  ", widget.Plain(c.Logged()))), width, t.styles.Ellipsis)}
 	inner := max(1, width-2)
 	rest := t.fold(string(c.Args), inner, most, widget.Break)
 	if why := c.Why; why != "" && (c.Answer == 0 || c.Status == viewer.CallUnlogged) {

@@ -236,7 +236,7 @@ func (t *conversationTab) callLines(c viewer.ToolCall, width, most int) []string
 	word := st.Tone(look.Tone).Render(look.Symbol + " " + widget.Plain(c.Word()))
 	lines := []string{widget.Cut(st.Title.Render(toolName(c))+"  "+word, width, st.Ellipsis)}
 	lines = append(lines, labelled(t.r.shared, "Why", c.Why, width)...)
-	lines = append(lines, labelled(t.r.shared, "Id", strings.Join(nonEmpty(c.ID, c.Call), ", in the call log "), width)...)
+	lines = append(lines, labelled(t.r.shared, "Id", strings.Join(nonEmpty(c.ID, c.Logged()), ", in the call log "), width)...)
 	lines = append(lines, "", st.Strong.Render("arguments"))
 	lines = append(lines, orNone(t.wholeJSON(c.Args, width, most))...)
 	if c.Answer > 0 {

@@ -48,11 +48,8 @@ func conversation(w io.Writer, c viewer.Conversation) {
 
 // callLine is a tool call: how it stands, where the log has it, its arguments.
 func callLine(c viewer.ToolCall) string {
-	where := ""
-	if c.Call != "" {
-		where = " (" + c.Call + ")"
-	}
-	return fmt.Sprintf("%s%s: %s  %s", dash(c.Name), where, c.Word(), compact(c.Args))
+	name := strings.TrimSpace(dash(c.Name) + " " + c.Logged())
+	return fmt.Sprintf("%s: %s  %s", name, c.Word(), compact(c.Args))
 }
 
 // start is as much of a text as a line can show.
