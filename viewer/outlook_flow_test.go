@@ -64,7 +64,15 @@ func aheadOf(t *testing.T) map[string]struct {
 			"then sub, in which pay may want an approval, then the run ends", "sub/pay"},
 		"a map": {engine.NewFlow("f").Initial(engine.State{"people": []any{"bo", "al"}}).Node("ask", sure("ok")).
 			Node("all", node(engine.Map{Over: "people", As: "who", Pick: "charge", Into: "paid", Flow: engine.NewFlow("in").Node("pay", pays())}.Node())).Edge("ask", "all"),
-			"then all, in which pay wants an approval for each item", "all/0/pay all/1/pay"},
+			"then all, in which pay wants an approval for each item, then the run ends", "all/0/pay all/1/pay"},
+		"a map over nothing": {engine.NewFlow("f").Initial(engine.State{"people": []any{}}).Node("ask", sure("ok")).Node("mail", mails()).Node("send", pays()).
+			Node("all", node(engine.Map{Over: "people", As: "who", Pick: "charge", Into: "paid", Flow: engine.NewFlow("in").Node("pay", pays())}.Node())).Edge("ask", "all").Edge("all", "mail").Edge("mail", "send"),
+			"then all, in which pay wants an approval for each item, then mail, then send, which wants an approval", "send"},
+		"a map in a subflow": {engine.NewFlow("f").Initial(engine.State{"people": []any{}}).Node("ask", sure("ok")).
+			Node("sub", node(engine.Subflow{Flow: engine.NewFlow("in").
+				Node("all", node(engine.Map{Over: "people", As: "who", Pick: "charge", Into: "paid", Flow: engine.NewFlow("each").Node("pay", pays())}.Node())).
+				Node("send", pays()).Edge("all", "send")}.Node())).Edge("ask", "sub"),
+			"then sub, in which all/pay wants an approval for each item and send wants an approval", "sub/send"},
 		"branches": {engine.NewFlow("f").Node("ask", sure("ok")).
 			Node("both", node(engine.Parallel{Branches: []string{"mail", "pay"}, Flow: engine.NewFlow("in").Node("mail", mails()).Node("pay", pays())}.Node())).Edge("ask", "both"),
 			"then both, in which pay wants an approval", "both/pay"},

@@ -14,13 +14,21 @@ type pausing struct {
 	does   string // "asks"
 	might  string // "may ask"
 	unsure bool
+	each   bool // for each item of a list, which may be empty
 }
 
+// stops reports whether the run surely waits there.
+func (p pausing) stops() bool { return !p.unsure && !p.each }
+
 func (p pausing) says() string {
+	text := p.does
 	if p.unsure {
-		return p.might
+		text = p.might
 	}
-	return p.does
+	if p.each {
+		text += " for each item"
+	}
+	return text
 }
 
 // pausesOf are the nodes at or within a node that wait for a person when it runs.
@@ -46,25 +54,29 @@ func (o outlook) pausesOf(id string) []pausing {
 }
 
 // pausesIn are the first nodes within a container that wait for a person, each
-// with whether it is sure that the run comes there.
+// with whether it is sure that the run comes there. Behind a map comes what
+// follows in any case: its list may be empty.
 func (o outlook) pausesIn(id string, p spot, inner engine.Topology) (list []pausing) {
-	starts, between, each := []string{inner.Entry}, "/", ""
+	starts, between := []string{inner.Entry}, "/"
 	if len(p.node.Branches) > 0 {
 		starts = p.node.Branches
 	}
 	if p.node.Type == "map" {
-		between, each = "/0/", " for each item"
+		between = "/0/"
 	}
 	for _, start := range starts {
 		prefix := id + between
-		list = append(list, o.pausesFrom(id, prefix, prefix+start, each)...)
+		list = append(list, o.pausesFrom(prefix, prefix+start)...)
+	}
+	for i := range list {
+		list[i].each = list[i].each || p.node.Type == "map"
 	}
 	return list
 }
 
 // pausesFrom are the first nodes from start on that wait for a person, within the
 // container: behind the first that surely does, what comes is decided there.
-func (o outlook) pausesFrom(container, prefix, start, each string) (list []pausing) {
+func (o outlook) pausesFrom(prefix, start string) (list []pausing) {
 	at, unsure := []string{start}, false
 	seen := slices.Clone(at)
 	for len(at) > 0 {
@@ -72,9 +84,8 @@ func (o outlook) pausesFrom(container, prefix, start, each string) (list []pausi
 		for _, id := range at {
 			for _, w := range o.pausesOf(id) {
 				w.name = strings.TrimSuffix(strings.TrimPrefix(id, prefix)+"/"+w.name, "/")
-				w.does += each
 				w.unsure = w.unsure || unsure
-				stops = stops || !w.unsure
+				stops = stops || w.stops()
 				list = append(list, w)
 			}
 		}
@@ -102,7 +113,7 @@ func (o outlook) pause(nodes []string) (text string, stops bool) {
 	var itself, inside []string
 	for _, id := range nodes {
 		for _, w := range o.pausesOf(id) {
-			stops = stops || !w.unsure
+			stops = stops || w.stops()
 			switch {
 			case w.name != "" && len(nodes) == 1:
 				inside = append(inside, w.name+" "+w.says())
