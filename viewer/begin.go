@@ -36,7 +36,9 @@ func (s *Service) MayBegin(ctx context.Context, ref Ref) error {
 
 // fits refuses a key that none of the runs fits that are in the store, as far as
 // the newest of the owner tell, or those of all where the owner has none: what it
-// signed could be verified by nobody who has theirs.
+// signed could be verified by nobody who has theirs. Keys are a store's, not an
+// owner's: an owner with a key of their own would be one whose runs no other
+// worker or viewer of the store can check.
 func (s *Service) fits(ctx context.Context, a *attachment, owner string) error {
 	lister, ok := a.store.(stores.Lister)
 	if !ok || s.o.Keys == nil || a.id(ctx) == "" {

@@ -3,8 +3,8 @@ package viewer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
@@ -38,8 +38,9 @@ func (s *Service) Work(ctx context.Context, storeLabel string, o WorkOptions) (m
 	if _, err := s.runner(a, nil, &teller{s: s}); err != nil {
 		return nil, err // without a key nothing could be recovered
 	}
-	if why := s.unfit(ctx, a); why != "" && o.Log != nil { // a worker with nothing to do would not say it
-		o.Log.WarnContext(ctx, "key does not fit", "why", why)
+	// Of each run that it finds a worker says so; one with nothing to do would not.
+	if p, unfit := errors.AsType[Problem](s.fits(ctx, a, nameOr(o.Owner, s.o.Owner))); unfit && o.Log != nil {
+		o.Log.WarnContext(ctx, "key does not fit", "why", p.Message, "hint", p.Hint)
 	}
 	w, err := worker.New(s.workerOptions(a, o))
 	if err != nil {
@@ -54,15 +55,6 @@ func (s *Service) Work(ctx context.Context, storeLabel string, o WorkOptions) (m
 		results[x.Head.Owner+"/"+x.Head.Run] = s.sweptResult(x)
 	}
 	return out(s, results, false), err
-}
-
-// unfit is why the keys at hand are not those of the store, as far as its newest
-// run tells, "" for no reason.
-func (s *Service) unfit(ctx context.Context, a *attachment) string {
-	if state := s.keyState(ctx, a); strings.HasSuffix(state, doesNotFit) {
-		return "the newest run is signed with another key than " + strings.TrimSuffix(state, " "+doesNotFit)
-	}
-	return ""
 }
 
 func (s *Service) sweptResult(x worker.Outcome) RecoverAllResult {

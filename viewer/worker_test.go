@@ -180,7 +180,7 @@ func TestWorkSaysThatTheKeyDoesNotFit(t *testing.T) {
 	}
 	other := seal.NewKeyring(key(t, "x"))
 	s := b.service(func(o *Options) { o.Keys = other })
-	if _, log := work(t, s, WorkOptions{}); !strings.Contains(log, `"level":"WARN","msg":"key does not fit","why":"the newest run is signed with another key than key `+other.ID()[:4]+`"`) {
+	if _, log := work(t, s, WorkOptions{}); !strings.Contains(log, `"level":"WARN","msg":"key does not fit","why":"the key does not fit the store: its runs are signed with key `+b.keys.ID()+`, and this is key `+other.ID()+`","hint":"give the key`) {
 		t.Errorf("another key: %s", log)
 	}
 	if i := s.Stores()[0]; !i.Unfit || !strings.HasSuffix(i.Key, "does not fit") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
@@ -35,7 +36,14 @@ const faster = "somebody else was faster"
 
 var temporary = trouble{level: slog.LevelWarn, msg: "not recovered", retry: firstRetry}
 
+// wrongKey is a run with rows that are signed with another key than this worker's:
+// the engine writes nothing to it.
+var wrongKey = trouble{level: slog.LevelWarn, msg: "key does not fit", retry: lastRetry}
+
 func troubleOf(err error) trouble {
+	if e, ok := errors.AsType[*engine.Error](err); ok && errors.Is(e, engine.ErrRefused) && slices.ContainsFunc(e.Findings, isUnknownKey) {
+		return wrongKey
+	}
 	for _, t := range troubles {
 		if errors.Is(err, t.class) {
 			return t
@@ -43,6 +51,8 @@ func troubleOf(err error) trouble {
 	}
 	return temporary
 }
+
+func isUnknownKey(f engine.Finding) bool { return f.Verdict == engine.UnknownKey }
 
 // isConflict reports an error that only says that the run is somebody else's.
 func isConflict(err error) bool { return err != nil && troubleOf(err).msg == faster }
