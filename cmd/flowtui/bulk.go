@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 
 	"github.com/flowtui/flowtui/viewer"
 )
@@ -38,6 +39,9 @@ func part[T any](plan []T, done []viewer.Removed, goes func(T) bool) parted[T] {
 	}
 	return p
 }
+
+// aheadFirst are all runs of a plan, as it is printed.
+func (p parted[T]) aheadFirst() []T { return slices.Concat(p.ahead, p.left) }
 
 // json names what went ahead and what was left.
 func (p parted[T]) json(ahead, left string, done bool) map[string]any {

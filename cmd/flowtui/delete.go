@@ -118,7 +118,7 @@ func (a *app) remove(ctx context.Context, store string, r removal, which func(co
 	if r.choose != nil {
 		plan = r.choose(plan)
 	}
-	going := slices.DeleteFunc(slices.Clone(plan), func(x viewer.Removal) bool { return !x.Goes() })
+	going := part(plan, nil, viewer.Removal.Goes).ahead
 	if r.dryRun {
 		if err := a.result(removals("would_delete", plan, nil), func(w io.Writer) { a.removals(w, plan) }); err != nil {
 			return err
@@ -156,36 +156,28 @@ func (a *app) mayAskOf(ids bool) error {
 func (a *app) removeAll(ctx context.Context, s *session, plan []viewer.Removal) error {
 	done, stopped := s.Remove(ctx, plan, nil)
 	err := a.result(removals("deleted", plan, done), func(w io.Writer) {
-		a.removals(w, slices.DeleteFunc(slices.Clone(plan), viewer.Removal.Goes))
-		gone := slices.DeleteFunc(slices.Clone(plan), func(r viewer.Removal) bool { return !r.Goes() })
+		p := part(plan, nil, viewer.Removal.Goes)
+		a.removals(w, p.left)
 		n := 0
 		for i, d := range done {
 			switch {
 			case d.Error != nil:
 				fmt.Fprintf(w, "stays: %s: %s\n", d.Run, oneLine(d.Error.Message))
 				continue
-			case gone[i].Loses != "": // with --yes nobody was shown it
-				fmt.Fprintf(w, "lost with %s: %s\n", d.Run, oneLine(gone[i].Loses))
+			case p.ahead[i].Loses != "": // with --yes nobody was shown it
+				fmt.Fprintf(w, "lost with %s: %s\n", d.Run, oneLine(p.ahead[i].Loses))
 			}
 			n++
 		}
 		fmt.Fprintf(w, "%s deleted\n", plural(n, "run"))
 	})
-	if err = cmp.Or(stopped, err); err != nil {
-		return err
-	}
-	if err := firstFailure(done); err != nil {
-		return err
-	}
-	return kept(plan)
+	return cmp.Or(stopped, err, firstFailure(done), kept(plan))
 }
 
 // kept is the exit code for runs that were asked for and stay.
 func kept(plan []viewer.Removal) error {
-	for _, r := range plan {
-		if !r.Goes() {
-			return exit(viewer.Problem{Code: r.Code}.Exit())
-		}
+	for _, r := range part(plan, nil, viewer.Removal.Goes).left {
+		return exit(viewer.Problem{Code: r.Code}.Exit())
 	}
 	return nil
 }
@@ -198,17 +190,12 @@ func removals(goes string, plan []viewer.Removal, done []viewer.Removed) map[str
 // removals prints a plan for people: what goes, then what stays and why.
 func (a *app) removals(w io.Writer, plan []viewer.Removal) {
 	var t table
-	for _, goes := range []bool{true, false} {
-		for _, r := range plan {
-			if r.Goes() != goes {
-				continue
-			}
-			what, why := "goes", r.Loses
-			if !goes {
-				what, why = "stays", r.Kept
-			}
-			t.add(what, r.Run, dash(r.Flow), r.Owner, dash(r.Status), fmt.Sprint(r.Step), age(a.now(), r.Updated), oneLine(why))
+	for _, r := range part(plan, nil, viewer.Removal.Goes).aheadFirst() {
+		what, why := "goes", r.Loses
+		if !r.Goes() {
+			what, why = "stays", r.Kept
 		}
+		t.add(what, r.Run, dash(r.Flow), r.Owner, dash(r.Status), fmt.Sprint(r.Step), age(a.now(), r.Updated), oneLine(why))
 	}
 	a.writePlan(w, t)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -69,7 +68,7 @@ func (a *app) importBundle(ctx context.Context, store, file string, i importing)
 	if err != nil {
 		return err
 	}
-	coming := slices.DeleteFunc(slices.Clone(plan), func(x viewer.Importing) bool { return !x.Comes() })
+	coming := part(plan, nil, viewer.Importing.Comes).ahead
 	if i.dryRun {
 		if err := a.result(imports("would_import", plan, nil), func(w io.Writer) { a.imports(w, plan) }); err != nil {
 			return err
@@ -91,7 +90,7 @@ func (a *app) importBundle(ctx context.Context, store, file string, i importing)
 func (a *app) importAll(ctx context.Context, s *session, plan []viewer.Importing, note string) error {
 	done, stopped := s.Import(ctx, plan, note, nil)
 	err := a.result(imports("imported", plan, done), func(w io.Writer) {
-		a.imports(w, slices.DeleteFunc(slices.Clone(plan), viewer.Importing.Comes))
+		a.imports(w, part(plan, nil, viewer.Importing.Comes).left)
 		n := 0
 		for _, d := range done {
 			if d.Error == nil {
@@ -102,24 +101,13 @@ func (a *app) importAll(ctx context.Context, s *session, plan []viewer.Importing
 		}
 		fmt.Fprintf(w, "%s imported\n", plural(n, "run"))
 	})
-	if stopped != nil {
-		return stopped
-	}
-	if err != nil {
-		return err
-	}
-	if err := firstFailure(done); err != nil {
-		return err
-	}
-	return left(plan)
+	return cmp.Or(stopped, err, firstFailure(done), left(plan))
 }
 
 // left is the exit code for runs that stay out.
 func left(plan []viewer.Importing) error {
-	for _, i := range plan {
-		if !i.Comes() {
-			return exit(viewer.Problem{Code: i.Code}.Exit())
-		}
+	for _, i := range part(plan, nil, viewer.Importing.Comes).left {
+		return exit(viewer.Problem{Code: i.Code}.Exit())
 	}
 	return nil
 }
@@ -132,17 +120,12 @@ func imports(comes string, plan []viewer.Importing, done []viewer.Removed) map[s
 // imports prints a plan for people: what comes, then what stays out and why.
 func (a *app) imports(w io.Writer, plan []viewer.Importing) {
 	var t table
-	for _, comes := range []bool{true, false} {
-		for _, i := range plan {
-			if i.Comes() != comes {
-				continue
-			}
-			what, why := "comes", i.Mind
-			if !comes {
-				what, why = "stays out", i.Left
-			}
-			t.add(what, i.Run, dash(i.Flow), i.Owner, i.Status, fmt.Sprint(i.Step), age(a.now(), i.Updated), oneLine(why))
+	for _, i := range part(plan, nil, viewer.Importing.Comes).aheadFirst() {
+		what, why := "comes", i.Mind
+		if !i.Comes() {
+			what, why = "stays out", i.Left
 		}
+		t.add(what, i.Run, dash(i.Flow), i.Owner, i.Status, fmt.Sprint(i.Step), age(a.now(), i.Updated), oneLine(why))
 	}
 	a.writePlan(w, t)
 }
