@@ -33,20 +33,20 @@ func TestOperatorProgramApproves(t *testing.T) {
 		t.Fatal(res.Status, err)
 	}
 	x := openTerminalIn(t, dir, "operator")
-	x.waitFor("payout-7")
-	x.write("a")
-	x.waitFor("wants your approval")
+	x.Sees("payout-7")
+	x.Keys("a")
+	x.Sees("wants your approval")
 	time.Sleep(time.Second) // a sheet takes no key before it was seen
-	x.write("\r")
-	x.waitFor("the run is done")
-	x.write("\x03")
+	x.Keys("\r")
+	x.Sees("the run is done")
+	x.Keys("\x03")
 	if err := x.restored(); err != nil {
 		t.Error(err)
 	}
-	if strings.Contains(x.text(), payoutKey) {
+	if strings.Contains(x.Text(), payoutKey) {
 		t.Error("the key was printed")
 	}
-	if strings.Contains(x.text(), "flowtui approve") {
+	if strings.Contains(x.Text(), "flowtui approve") {
 		t.Error("it shows a command line that does not have its flows")
 	}
 	last, err := store.Latest(t.Context(), payout)
@@ -62,12 +62,12 @@ func TestOperatorProgramApproves(t *testing.T) {
 func TestOperatorProgramNeedsItsKey(t *testing.T) {
 	t.Parallel()
 	x := openTerminalIn(t, t.TempDir(), "operator")
-	stuck := time.AfterFunc(10*time.Second, func() { _ = x.cmd.Process.Kill() })
+	stuck := time.AfterFunc(10*time.Second, func() { _ = x.Cmd.Process.Kill() })
 	defer stuck.Stop()
-	if err := x.cmd.Wait(); err == nil {
+	if err := x.Cmd.Wait(); err == nil {
 		t.Error("it ran without its key file")
 	}
-	x.waitFor("payouts.key: no such file")
+	x.Sees("payouts.key: no such file")
 }
 
 // payoutWorker is a worker on a new store, whose tool must not run.

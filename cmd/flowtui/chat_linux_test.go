@@ -27,8 +27,8 @@ func TestChatAsksAgain(t *testing.T) {
 	read := 0
 	sees := func(want string) {
 		t.Helper()
-		x.until(want, func() bool {
-			at := strings.Index(x.text()[read:], want)
+		x.Until(want, func() bool {
+			at := strings.Index(x.Text()[read:], want)
 			if at >= 0 {
 				read += at + len(want)
 			}
@@ -45,11 +45,11 @@ func TestChatAsksAgain(t *testing.T) {
 		{"12-", []string{"> "}},
 		{"hello again", []string{"Your code?", "> "}},
 	} {
-		x.keys(turn.say + "\n")
+		x.Keys(turn.say + "\n")
 		for _, want := range turn.want {
 			sees(want)
 		}
 	}
-	x.keys("\x04")
-	check(t, x.cmd.Wait())
+	x.Keys("\x04")
+	check(t, x.Cmd.Wait())
 }
