@@ -10,14 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowtui/flowtui/internal/testwriter"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/jsonfile"
 	"github.com/flowtui/flowtui/stores/storetest"
 )
 
-func place(run string) stores.Place {
-	return stores.Place{Key: stores.Key{Owner: stores.DefaultOwner, Run: run}, Store: "test", Incarnation: "first"}
-}
+func place(run string) stores.Place { return testwriter.Place(run) }
 
 // atRest makes a store with runs, closed, and returns its path.
 func atRest(t testing.TB, runs ...string) string {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowtui/flowtui/internal/testwriter"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/jsonfile"
 	"github.com/flowtui/flowtui/stores/storetest"
@@ -38,14 +39,12 @@ func killWriters(t *testing.T, path string, kills int) int {
 	newest := int64(-1)
 	var reader *jsonfile.Store // one that has the store open all the time
 	for round := range kills {
-		c := startChild(t, path, "r", 0)
+		c := testwriter.Start(t, path, "r", 0)
 		if round%5 != 0 { // else it may be killed while it opens the store
-			newest = c.acknowledged(t)
+			newest = c.Acknowledged(t)
 		}
 		timer := time.AfterFunc(time.Duration(random.IntN(40))*time.Millisecond, func() { c.Process.Kill() })
-		for c.lines.Scan() {
-			newest++
-		}
+		newest += c.Rest()
 		timer.Stop()
 		_ = c.Wait() // it was killed
 		fresh := open(t, path, jsonfile.Options{Create: true})

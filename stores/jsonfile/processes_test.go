@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowtui/flowtui/internal/testwriter"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/jsonfile"
 	"github.com/flowtui/flowtui/stores/storetest"
@@ -16,15 +17,15 @@ import (
 // TestCreateRace: many processes create one store; it gets one id.
 func TestCreateRace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
-	var children []*child
+	var children []*testwriter.Process
 	for n := range 6 {
-		children = append(children, startChild(t, path, fmt.Sprint(n), time.Millisecond))
+		children = append(children, testwriter.Start(t, path, fmt.Sprint(n), time.Millisecond))
 	}
 	for _, c := range children {
-		c.acknowledged(t)
+		c.Acknowledged(t)
 	}
 	for _, c := range children {
-		if err := c.stop(); err != nil {
+		if err := c.Stop(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -65,12 +66,12 @@ func TestOpenWhileMade(t *testing.T) {
 // once, in the list and in the run, and the two agree.
 func TestReadBesideAWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
-	other := startChild(t, path, "theirs", time.Millisecond)
-	other.acknowledged(t)
+	other := testwriter.Start(t, path, "theirs", time.Millisecond)
+	other.Acknowledged(t)
 	s := open(t, path, jsonfile.Options{})
 	ctx := t.Context()
 	for n := range 30 {
-		step := other.acknowledged(t)
+		step := other.Acknowledged(t)
 		if last, err := s.Latest(ctx, place("theirs").Key); err != nil || last.Step < step || last.Bad != "" {
 			t.Fatalf("step %d is saved, the newest is %+v, %v", step, last, err)
 		}
@@ -85,7 +86,7 @@ func TestReadBesideAWriter(t *testing.T) {
 			}
 		}
 	}
-	if err := other.stop(); err != nil {
+	if err := other.Stop(); err != nil {
 		t.Fatalf("the other process failed: %v", err)
 	}
 	storetest.Check(t, s)
@@ -141,12 +142,12 @@ func TestWatchSeesOtherProcesses(t *testing.T) {
 		}
 	}
 	for round := range 2 {
-		other := startChild(t, path, "theirs", time.Millisecond)
+		other := testwriter.Start(t, path, "theirs", time.Millisecond)
 		for range 3 {
-			other.acknowledged(t)
+			other.Acknowledged(t)
 			wait(fmt.Sprintf("a save in round %d", round))
 		}
-		if err := other.stop(); err != nil {
+		if err := other.Stop(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowtui/flowtui/internal/testuser"
+	"github.com/flowtui/flowtui/internal/testwriter"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/jsonfile"
 	"github.com/flowtui/flowtui/stores/storetest"
@@ -108,11 +109,11 @@ func TestScenario49LiveWriter(t *testing.T) {
 		return
 	}
 	path := filepath.Join(t.TempDir(), "store")
-	other := startChild(t, path, "theirs", time.Millisecond)
-	other.acknowledged(t)
+	other := testwriter.Start(t, path, "theirs", time.Millisecond)
+	other.Acknowledged(t)
 	s := open(t, path, jsonfile.Options{ReadOnly: true})
 	for range 20 {
-		step := other.acknowledged(t)
+		step := other.Acknowledged(t)
 		last, err := s.Latest(t.Context(), place("theirs").Key)
 		if err != nil || last.Step < step {
 			t.Fatalf("step %d is saved, the newest is %d, %v", step, last.Step, err)

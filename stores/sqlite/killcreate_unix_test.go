@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowtui/flowtui/internal/testwriter"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/sqlite"
 	"github.com/flowtui/flowtui/stores/storetest"
@@ -20,7 +21,7 @@ import (
 func TestKilledCreator(t *testing.T) {
 	for range 40 {
 		path := filepath.Join(t.TempDir(), "runs.db")
-		c := startChild(t, path, "theirs", 0)
+		c := testwriter.Start(t, path, "theirs", 0)
 		for begun := false; !begun; runtime.Gosched() {
 			_, err := os.Stat(path)
 			begun = err == nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowtui/flowtui/internal/testwriter"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/sqlite"
 	"github.com/flowtui/flowtui/stores/storetest"
@@ -25,14 +26,12 @@ func TestKilledWriter(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	newest := int64(-1)
 	for round := range 50 {
-		c := startChild(t, path, "r", 0)
+		c := testwriter.Start(t, path, "r", 0)
 		if round%5 != 0 { // else it may be killed while it opens the store
-			newest = c.acknowledged(t)
+			newest = c.Acknowledged(t)
 		}
 		timer := time.AfterFunc(time.Duration(random.IntN(40))*time.Millisecond, func() { c.Process.Kill() })
-		for c.lines.Scan() {
-			newest++
-		}
+		newest += c.Rest()
 		timer.Stop()
 		_ = c.Wait() // it was killed
 		if newest < 0 {
@@ -83,10 +82,10 @@ func checkKilled(t *testing.T, path string, acknowledged int64) {
 // gives up after ten seconds, and the error says why.
 func TestStoppedWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	c := startChild(t, path, "r", 0)
+	c := testwriter.Start(t, path, "r", 0)
 	var s *sqlite.Store
 	for s == nil {
-		c.acknowledged(t)
+		c.Acknowledged(t)
 		if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}

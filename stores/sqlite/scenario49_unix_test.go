@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowtui/flowtui/internal/testuser"
+	"github.com/flowtui/flowtui/internal/testwriter"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/sqlite"
 	"github.com/flowtui/flowtui/stores/storetest"
@@ -153,13 +154,13 @@ func TestScenario49LiveWriter(t *testing.T) {
 		return
 	}
 	path := filepath.Join(t.TempDir(), "runs.db")
-	other := startChild(t, path, "theirs", time.Millisecond)
-	other.acknowledged(t)
+	other := testwriter.Start(t, path, "theirs", time.Millisecond)
+	other.Acknowledged(t)
 	lock(t, filepath.Dir(path))
 	s := open(t, path, sqlite.Options{})
 	refusesWrites(t, s)
 	for range 20 {
-		step := other.acknowledged(t)
+		step := other.Acknowledged(t)
 		last, err := s.Latest(t.Context(), place("theirs").Key)
 		if err != nil || last.Step < step {
 			t.Fatalf("step %d is saved, the newest is %d, %v", step, last.Step, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowtui/flowtui/internal/testwriter"
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/stores/sqlite"
 	"github.com/flowtui/flowtui/stores/storetest"
@@ -20,8 +21,8 @@ import (
 // one lists and saves; neither sees an error, and no list comes back empty.
 func TestScenario01BusyAlthoughATimeoutWasSet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	other := startChild(t, path, "theirs", 5*time.Millisecond)
-	other.acknowledged(t)
+	other := testwriter.Start(t, path, "theirs", 5*time.Millisecond)
+	other.Acknowledged(t)
 	s := open(t, path, sqlite.Options{})
 	ctx := t.Context()
 	for n := range 50 {
@@ -37,8 +38,8 @@ func TestScenario01BusyAlthoughATimeoutWasSet(t *testing.T) {
 			t.Fatalf("list %d has %d heads: %v", n, len(page.Heads), err)
 		}
 	}
-	last := other.acknowledged(t)
-	if err := other.stop(); err != nil {
+	last := other.Acknowledged(t)
+	if err := other.Stop(); err != nil {
 		t.Fatalf("the other process failed: %v", err)
 	}
 	if h, err := s.Head(ctx, place("theirs").Key); err != nil || h.Step < last {
@@ -188,12 +189,12 @@ func TestWatchSeesOtherProcesses(t *testing.T) {
 		}
 	}
 	for round := range 2 {
-		other := startChild(t, path, "theirs", time.Millisecond)
+		other := testwriter.Start(t, path, "theirs", time.Millisecond)
 		for range 3 {
-			other.acknowledged(t)
+			other.Acknowledged(t)
 			wait(fmt.Sprintf("a save in round %d", round))
 		}
-		if err := other.stop(); err != nil {
+		if err := other.Stop(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -202,15 +203,15 @@ func TestWatchSeesOtherProcesses(t *testing.T) {
 // TestCreateRace: many processes create one store; it gets one id.
 func TestCreateRace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	var children []*child
+	var children []*testwriter.Process
 	for n := range 6 {
-		children = append(children, startChild(t, path, fmt.Sprint(n), time.Millisecond))
+		children = append(children, testwriter.Start(t, path, fmt.Sprint(n), time.Millisecond))
 	}
 	for _, c := range children {
-		c.acknowledged(t)
+		c.Acknowledged(t)
 	}
 	for _, c := range children {
-		if err := c.stop(); err != nil {
+		if err := c.Stop(); err != nil {
 			t.Error(err)
 		}
 	}
