@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowtui/flowtui/fixtures/teff"
 	"github.com/flowtui/flowtui/internal/testuser"
 )
 
@@ -19,7 +20,9 @@ func TestNoPermissionForAFlowFileIsNotAboutTheStore(t *testing.T) {
 	check(t, os.Mkdir("flows", 0o700))
 	check(t, os.WriteFile("flows/quick.yaml", []byte(pipedFlow), 0o000))
 	check(t, os.WriteFile("flows/ticket.graph.yaml", []byte("dialect: teff"), 0o000))
+	check(t, teff.WriteDatabases("."))
 	for _, args := range [][]string{
+		{"recover", "sqlite.db", "guard", "--flow", "flows/ticket.graph.yaml"},
 		{"run", "t.db", "flows/quick.yaml"},
 		{"run", "t.db", "quick", "--flows", "flows"},
 		{"run", "t.db", "flows/ticket.graph.yaml"},
