@@ -109,11 +109,14 @@ func (o outlook) leads(from, to string) bool {
 // goesOn is what a planned recovery comes to: of nodes at which nothing is decided
 // that they wait for a person. For all other plans it is what follows.
 func (o outlook) goesOn(p engine.Plan) string {
-	if p.Action != engine.PlanRecover || !o.known {
+	if !o.known {
 		return o.then()
 	}
-	if text := o.denied(p); text != "" {
+	if text, _ := o.denied(p); text != "" {
 		return text
+	}
+	if p.Action != engine.PlanRecover {
+		return o.then()
 	}
 	decided := decidedNodes(p)
 	open := slices.DeleteFunc(slices.Clone(o.at), func(id string) bool { return slices.Contains(decided, id) })
@@ -128,24 +131,33 @@ func (o outlook) goesOn(p engine.Plan) string {
 	return o.then()
 }
 
-// denied is what a stored denial makes of the run, "" without one.
-func (o outlook) denied(p engine.Plan) string {
-	i := slices.IndexFunc(p.Decisions, func(d engine.Decision) bool { return d.Type == engine.DecideDeny })
-	if i < 0 {
-		return ""
+// denied is what a stored denial makes of the run, "" without one, and whether the
+// run surely fails of it.
+func (o outlook) denied(p engine.Plan) (text string, ends bool) {
+	for _, d := range p.Decisions {
+		if d.Type != engine.DecideDeny {
+			continue
+		}
+		what, fails := o.deniedBy(d)
+		if text == "" || fails && !ends { // that counts more
+			text, ends = what, fails
+		}
 	}
-	d := p.Decisions[i]
+	return text, ends
+}
+
+func (o outlook) deniedBy(d engine.Decision) (text string, ends bool) {
 	node := asker(d.ID)
 	why := fmt.Sprintf("%s denied %s (%s)", d.By, d.Tool, d.ID)
 	to := o.onError(node)
 	pause, _ := o.pause(to)
 	switch kind := o.find(node).node.Type; {
 	case kind == "tools":
-		return why + ": the model is told, and goes on"
+		return why + ": the model is told, and goes on", false
 	case len(to) > 0:
-		return why + ": the run goes on at " + strings.Join(to, " or ") + pause + ", its way for errors"
+		return why + ": the run goes on at " + strings.Join(to, " or ") + pause + ", its way for errors", false
 	case kind == "call":
-		return why + ": the run fails"
+		return why + ": the run fails", true
 	}
-	return why + ": " + node + " is told, and the run fails unless its code handles that"
+	return why + ": " + node + " is told, and the run fails unless its code handles that", false
 }

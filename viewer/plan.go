@@ -189,15 +189,21 @@ func approvalOf(p engine.Plan, c engine.CallInfo) (engine.Decision, bool) {
 
 // firstRuns names the approved calls and who approved them.
 func firstRuns(p engine.Plan) string {
+	names := withApprovers(p, approved(p))
+	if names == "" {
+		return ""
+	}
+	return "runs " + names + " for the first time"
+}
+
+// withApprovers names approved calls and who approved each.
+func withApprovers(p engine.Plan, calls []engine.CallInfo) string {
 	var names []string
-	for _, c := range approved(p) {
+	for _, c := range calls {
 		d, _ := approvalOf(p, c)
 		names = append(names, fmt.Sprintf("%s (%s, approved by %s)", c.Tool, c.ID, d.By))
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "runs " + strings.Join(names, " and ") + " for the first time"
+	return strings.Join(names, " and ")
 }
 
 // claims is the first thing that the plan's action would write.

@@ -12,19 +12,18 @@ import (
 // nothing that is approved is left out.
 func reviews(p engine.Plan, calls []engine.CallInfo, ahead outlook, reveal bool) []ReviewEntry {
 	var list []ReviewEntry
-	step := p.Checkpoint.Step + 1
 	if p.Action == engine.PlanResume {
 		for _, w := range p.Body.Waiting {
 			e := ReviewEntry{Waiting: waitingOf(w, false), Text: w.Prompt, Bytes: len(w.Args), Digest: w.Digest, Since: w.Since.UTC()}
 			e.Idempotent = idempotent(calls, w.ID)
 			e.draw(reveal)
 			if w.Type == engine.WaitApproval {
-				e.IfYes, e.IfNo = ifApproved(w, step, ahead, len(p.Body.Waiting)), ifDenied(w, p, ahead)
+				e.IfYes, e.IfNo = ifApproved(w, p, ahead), ifDenied(w, p, ahead)
 				if ahead.nodeType(w.Node) == "tools" {
-					e.IfYes, e.IfNo = ifApprovedInReply(w, p), ifDeniedInReply(w, p)
+					e.IfYes, e.IfNo = ifApprovedInReply(w, p, ahead), ifDeniedInReply(w, p)
 				}
 			} else {
-				e.IfYes = ifAnswered(w, step, ahead, len(p.Body.Waiting))
+				e.IfYes = ifAnswered(w, p, ahead)
 			}
 			list = append(list, e)
 		}
@@ -61,15 +60,16 @@ func idempotent(calls []engine.CallInfo, id string) bool {
 	return false
 }
 
-func ifApproved(w engine.Waiting, step int64, ahead outlook, open int) string {
-	text := fmt.Sprintf("the decision is stored with step %d, then %s runs once", step, w.Tool)
-	if open > 1 {
-		return text + stayOpen(open-1)
+func ifApproved(w engine.Waiting, p engine.Plan, ahead outlook) string {
+	text := fmt.Sprintf("the decision is stored with step %d, then %s runs once", p.Checkpoint.Step+1, w.Tool)
+	if also := ahead.released(w, p); also != "" {
+		text += ", and also " + also
 	}
-	return joined(text, ahead.then())
+	return ahead.onward(text, w, p, ahead.then())
 }
 
-func ifAnswered(w engine.Waiting, step int64, ahead outlook, open int) string {
+func ifAnswered(w engine.Waiting, p engine.Plan, ahead outlook) string {
+	step := p.Checkpoint.Step + 1
 	text := fmt.Sprintf("the answer is stored with step %d and given to %s", step, w.Node)
 	if w.Key != "" && ahead.nodeType(w.Node) == "interrupt" {
 		text = fmt.Sprintf("the answer is stored with step %d and lands in the state as %s", step, w.Key)
@@ -77,10 +77,44 @@ func ifAnswered(w engine.Waiting, step int64, ahead outlook, open int) string {
 	if w.Turn {
 		text = fmt.Sprintf("the message is stored with step %d and joins the conversation", step)
 	}
-	if open > 1 {
-		return text + stayOpen(open-1)
+	if _, ends := ahead.denied(p); ends {
+		text = fmt.Sprintf("the answer is stored with step %d", step)
 	}
-	return joined(text, ahead.then())
+	if also := ahead.released(w, p); also != "" {
+		text += ", then runs " + also
+	}
+	return ahead.onward(text, w, p, ahead.then())
+}
+
+// released names the calls that were approved before and run for the first time
+// once w is decided. In a reply of a model none runs before one that is open.
+func (o outlook) released(w engine.Waiting, p engine.Plan) string {
+	var ready []engine.CallInfo
+	for _, c := range approved(p) {
+		held := o.nodeType(c.Node) == "tools" && slices.ContainsFunc(p.Pending, func(before engine.CallInfo) bool {
+			return before.Node == c.Node && before.Ordinal < c.Ordinal && slices.Contains(others(p, w.ID), before.ID)
+		})
+		if !held {
+			ready = append(ready, c)
+		}
+	}
+	return withApprovers(p, ready)
+}
+
+// onward is what a decision on w comes to: it does what text says, and then what
+// is told, unless others are open or a denial that is stored leads elsewhere.
+func (o outlook) onward(text string, w engine.Waiting, p engine.Plan, then string) string {
+	open := others(p, w.ID)
+	denied, ends := o.denied(p)
+	switch {
+	case ends && len(open) > 0:
+		return text + "; " + denied + "; " + listed(open) + " " + are(open) + " never asked again"
+	case len(open) > 0:
+		return text + stayOpen(len(open))
+	case denied != "":
+		return text + "; " + denied
+	}
+	return joined(text, then)
 }
 
 // ifDenied also says what becomes of the other calls of the superstep: a run

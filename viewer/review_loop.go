@@ -22,16 +22,16 @@ func before(w engine.Waiting, p engine.Plan) []string {
 }
 
 // ifApprovedInReply is what approving a call of a model's reply does.
-func ifApprovedInReply(w engine.Waiting, p engine.Plan) string {
+func ifApprovedInReply(w engine.Waiting, p engine.Plan, ahead outlook) string {
 	stored := fmt.Sprintf("the decision is stored with step %d", p.Checkpoint.Step+1)
 	if first := before(w, p); len(first) > 0 {
 		return fmt.Sprintf("%s; %s runs once, when %s %s decided too", stored, w.Tool, listed(first), are(first))
 	}
 	text := fmt.Sprintf("%s, then %s runs once", stored, w.Tool)
-	if open := len(p.Body.Waiting); open > 1 {
-		return text + stayOpen(open-1)
+	if also := ahead.released(w, p); also != "" {
+		text += ", and also " + also
 	}
-	return text + ", then the rest of the reply, then the model goes on"
+	return ahead.onward(text, w, p, "then the rest of the reply, then the model goes on")
 }
 
 // ifDeniedInReply is what denying a call of a model's reply does: it is no
