@@ -27,7 +27,8 @@ type form interface {
 	// subject names what content shows, to tell one text from another.
 	subject() string
 	content(width int) []string // scrolls
-	inputs(width int) []string  // stays on the screen
+	// inputs stay on the screen. In a low window they are as few lines as can be.
+	inputs(width int, low bool) []string
 	request() viewer.Request
 	refusal() string // why it cannot be confirmed
 	// decides reports that confirming decides something: then all of content

@@ -79,30 +79,20 @@ func (f *answerForm) content(width int) []string {
 	}
 	lines := f.details(width, f.what(), "")
 	for i, o := range f.offered() {
-		if widget.Width(widget.Plain(o))+2 > width { // below it is cut
+		if f.tooWide(o, width) {
 			lines = append(lines, sentence(f.shared, fmt.Sprint("choice ", i+1), o, width)...)
 		}
 	}
 	return lines
 }
 
-func (f *answerForm) inputs(width int) []string {
+func (f *answerForm) inputs(width int, low bool) []string {
 	if !f.picked {
-		return f.list(width)
+		return f.list(width, low)
 	}
-	const most = 8 // around the cursor when there are many
-	offered := f.offered()
-	from, to := around(f.option, f.last()+1, most)
-	var lines []string
-	for i := from; i < to; i++ {
-		text := "another answer"
-		if i < len(offered) {
-			text = offered[i]
-		}
-		lines = append(lines, f.choice(text, i == f.option, width))
-	}
+	lines := f.window(f.option, f.last()+1, low, func(i int) string { return f.choice(f.shown(i, width), i == f.option, width) })
 	if f.types() {
-		lines = append(lines, f.labelledField(f.what(), "tab types it", width, 5)...)
+		lines = append(lines, f.labelledField(f.what(), "tab types it", width, atMost(5, low))...)
 	}
 	if f.overriding() {
 		for _, l := range widget.Wrap(f.wrong()+". Send it all the same? The flow judges it then. enter sends it, esc goes back", width) {
@@ -110,6 +100,25 @@ func (f *answerForm) inputs(width int) []string {
 		}
 	}
 	return lines
+}
+
+// shown is an answer to choose from. One that is cut is called as above, where
+// all of it is, and shows both of its ends: no other one looks like it.
+func (f *answerForm) shown(i, width int) string {
+	offered := f.offered()
+	switch {
+	case i >= len(offered):
+		return "another answer"
+	case f.tooWide(offered[i], width):
+		head := fmt.Sprintf("choice %d  ", i+1)
+		return head + bothEnds(offered[i], width-2-widget.Width(head), f.styles.Ellipsis)
+	}
+	return offered[i]
+}
+
+// tooWide reports that an answer is cut where it is chosen.
+func (f *answerForm) tooWide(text string, width int) bool {
+	return widget.Width(widget.Plain(text))+2 > width
 }
 
 func (f *answerForm) key(msg tea.KeyMsg) {

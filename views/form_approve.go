@@ -37,13 +37,15 @@ func (f *approveForm) content(width int) []string {
 	return f.details(width, "approve", "deny")
 }
 
-func (f *approveForm) inputs(width int) []string {
+func (f *approveForm) inputs(width int, low bool) []string {
 	if !f.picked {
-		return f.list(width)
+		return f.list(width, low)
 	}
-	lines := f.labelledField("note", "tab types one", width, 3)
+	lines := f.labelledField("note", "tab types one", width, atMost(3, low))
 	if f.denying {
-		lines = append(lines, sentence(f.shared, "deny", f.entry().IfNo, width)...) // its place above may be off the screen
+		if !low {
+			lines = append(lines, sentence(f.shared, "deny", f.entry().IfNo, width)...) // its place above may be off the screen
+		}
 		lines = append(lines, f.styles.Tone(theme.Danger).Render("deny it? enter denies, esc goes back"))
 	}
 	return lines

@@ -10,7 +10,7 @@ import (
 )
 
 // list shows the open things, each with what tells it from the others.
-func (p *picker) list(width int) []string {
+func (p *picker) list(width int, low bool) []string {
 	if len(p.open) == 0 {
 		return widget.Wrap(p.nothing(), width)
 	}
@@ -22,15 +22,35 @@ func (p *picker) list(width int) []string {
 		lines = append(widget.Wrap(p.on.id+" is not open any more.", width), lines...)
 	}
 	lines = append(lines, widget.Wrap("enter shows all of it, before anything is decided", width)...)
-	from, to := around(p.at, len(p.open), mostOpen)
+	return append(lines, p.window(p.at, len(p.open), low, func(i int) string {
+		return p.choice(p.summary(p.open[i], width-2), i == p.at, width)
+	})...)
+}
+
+// window draws those of n things to choose from that stand around the cursor, and
+// says how many more there are.
+func (p *picker) window(cursor, n int, low bool, draw func(int) string) (lines []string) {
+	most := mostOpen
+	if low {
+		most = fewOpen
+	}
+	from, to := around(cursor, n, most)
 	if from > 0 {
 		lines = append(lines, p.styles.Muted.Render(fmt.Sprintf("  %d above", from)))
 	}
-	for i, e := range p.open[from:to] {
-		lines = append(lines, p.choice(p.summary(e, width-2), from+i == p.at, width))
+	for i := from; i < to; i++ {
+		lines = append(lines, draw(i))
 	}
-	if to < len(p.open) {
-		lines = append(lines, p.styles.Muted.Render(fmt.Sprintf("  %d below", len(p.open)-to)))
+	if to < n {
+		lines = append(lines, p.styles.Muted.Render(fmt.Sprintf("  %d below", n-to)))
+	}
+	return lines
+}
+
+// atMost is how many lines a text field has, one in a low window.
+func atMost(lines int, low bool) int {
+	if low {
+		return 1
 	}
 	return lines
 }
@@ -50,8 +70,12 @@ func (p *picker) summary(e viewer.ReviewEntry, width int) string {
 	return text + bothEnds(what, room, dots)
 }
 
-// mostOpen is how many open things are listed at a time, around the cursor.
-const mostOpen = 8
+// mostOpen is how many things to choose from are listed at a time, around the
+// cursor, and fewOpen how many in a low window.
+const (
+	mostOpen = 8
+	fewOpen  = 3
+)
 
 // around is the window of n things, at most most of them, around at.
 func around(at, n, most int) (from, to int) {

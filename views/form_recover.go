@@ -277,7 +277,7 @@ func (f *recoverForm) with(c viewer.Call, width int) []string {
 	return lines
 }
 
-func (f *recoverForm) inputs(width int) []string {
+func (f *recoverForm) inputs(width int, _ bool) []string {
 	var lines []string
 	for i, w := range f.ways {
 		lines = append(lines, f.choice(w.text, i == f.option, width))

@@ -46,13 +46,13 @@ func (f *resolveForm) content(width int) []string {
 	return f.details(width, "it ran", "not run")
 }
 
-func (f *resolveForm) inputs(width int) []string {
+func (f *resolveForm) inputs(width int, low bool) []string {
 	if !f.picked {
-		return f.list(width)
+		return f.list(width, low)
 	}
 	lines := []string{f.choice("it ran: here is the result", f.option == itRan, width)}
 	if f.option == itRan {
-		lines = append(lines, f.labelledField("  result", "tab types it, as JSON; null when there is none", width, 5)...)
+		lines = append(lines, f.labelledField("  result", "tab types it, as JSON; null when there is none", width, atMost(5, low))...)
 		if f.notJSON() {
 			lines = append(lines, f.styles.Tone(theme.Attention).Render(`  not JSON: " takes it as text`))
 		}
@@ -63,7 +63,7 @@ func (f *resolveForm) inputs(width int) []string {
 	if f.option == leaveIt {
 		return lines
 	}
-	return append(lines, fieldLines(f.styles, f.remark, f.noting, "note ", "n types one: where you looked, for the log", width, 3)...)
+	return append(lines, fieldLines(f.styles, f.remark, f.noting, "note ", "n types one: where you looked, for the log", width, atMost(3, low))...)
 }
 
 func (f *resolveForm) typing() bool { return f.noting || f.picker.typing() }

@@ -75,7 +75,7 @@ func (s *sheet) enter() tea.Cmd {
 	if s.early {
 		return notice("look, then press enter again", theme.Attention)
 	}
-	if s.cramped {
+	if s.cramped || !s.fits(s.inputs()) {
 		return notice(s.refusal(), theme.Attention)
 	}
 	switch s.form.enter() {

@@ -197,6 +197,9 @@ func (s *sheet) refuses(read bool) string {
 	case s.stale != "":
 		return "changed since you looked: r reads again"
 	}
+	if !s.cramped && !s.fits(s.inputs()) {
+		return tooLow
+	}
 	offer := s.offer(s.form.request())
 	switch {
 	case offer.Disabled != "" && !s.form.overrides():
@@ -208,7 +211,7 @@ func (s *sheet) refuses(read bool) string {
 	case why != "" || read && !s.cramped || !s.form.decides():
 		return why
 	case s.pane.Height() == 0:
-		return "the window is too low to show it"
+		return tooLow
 	}
 	return unread
 }
@@ -216,6 +219,9 @@ func (s *sheet) refuses(read bool) string {
 // unread is why nothing can be decided before all of what is decided on was on
 // the screen.
 const unread = "read to the end first"
+
+// tooLow is why nothing can be decided while not all of what is asked is shown.
+const tooLow = "the window is too low to show it"
 
 func (s *sheet) advanced(msg progressMsg) tea.Cmd {
 	if msg.ticket != s.action {

@@ -146,7 +146,18 @@ func (s *sheet) below() []string {
 
 // inputs are what is asked.
 func (s *sheet) inputs() []string {
-	return append(s.form.inputs(s.inner()), s.nameLines()...)
+	asked := func(low bool) []string { return append(s.form.inputs(s.inner(), low), s.nameLines()...) }
+	if lines := asked(false); s.fits(lines) {
+		return lines
+	}
+	return asked(true)
+}
+
+// fits reports that the window shows all that is asked and told, and of the rest
+// at least the run, the keys and the command: what is cut cannot be confirmed.
+func (s *sheet) fits(asked []string) bool {
+	const rest = 2 + 1 + 1 + 1 + 1 // borders, run, not yet, keys, command
+	return rest+len(asked)+len(s.status()) <= s.height
 }
 
 // leastText is how many lines of what has to be read are shown at least: in a low
