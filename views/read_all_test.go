@@ -50,7 +50,9 @@ func TestNothingIsDecidedUnread(t *testing.T) {
 			viewer.Request{Action: viewer.Resolve, Target: "send.1", NotRun: true}},
 		"answer": {"trip-2", func(p *viewer.Plan) { p.Review[0].Prompt = text }, []string{"j", "j", "i", pause, "j"},
 			viewer.Request{Action: viewer.Answer, Target: "ask.1", Value: json.RawMessage(`"no"`)}},
-		"a choice that is cut": {"trip-2", func(p *viewer.Plan) { p.Review[0].Choices = []string{"yes", "no " + text + " of the quick brown fox, all in"} }, []string{"j", "j", "i", pause, "j"},
+		"a choice that is cut": {"trip-2", func(p *viewer.Plan) {
+			p.Review[0].Choices = []string{"yes", "no " + text + " of the quick brown fox, all in"}
+		}, []string{"j", "j", "i", pause, "j"},
 			viewer.Request{Action: viewer.Answer, Target: "ask.1", Value: json.RawMessage(`"no ` + text + ` of the quick brown fox, all in"`)}},
 		"run again": {"order-7", func(p *viewer.Plan) { call(&p.InDoubt[0]) }, []string{"R", pause, "j", "enter"},
 			viewer.Request{Action: viewer.Recover, RerunInDoubt: true}},

@@ -47,8 +47,8 @@ type sheet struct {
 
 	stale    string          // what changed since the plan was read
 	gone     bool            // the run is not there any more
-	problem  *viewer.Problem // what went wrong last
-	unread   bool            // and that was the last look
+	problem  *viewer.Problem // what went wrong with what was asked for
+	unseen   *viewer.Problem // why the last look beside it failed
 	progress []viewer.Progress
 	outcome  viewer.Outcome
 	sent     string // what was decided, in words

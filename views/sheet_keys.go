@@ -249,7 +249,7 @@ func (s *sheet) Help() []keymap.Hint {
 		}
 		hints = append(hints, keymap.Hint{Binding: keymap.Titled(k.Reveal, title)})
 	}
-	reload := keymap.Hint{Binding: k.Reload, More: s.stale == "" && s.problem == nil}
+	reload := keymap.Hint{Binding: k.Reload, More: s.stale == "" && s.problem == nil && s.unseen == nil}
 	return append(hints, reload,
 		keymap.Hint{Binding: k.Up, More: true}, keymap.Hint{Binding: k.Down, More: true},
 		keymap.Hint{Binding: k.PageUp, More: true}, keymap.Hint{Binding: k.PageDown, More: true},

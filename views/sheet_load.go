@@ -64,7 +64,7 @@ func (s *sheet) planRead(msg reply[viewer.Plan]) tea.Cmd {
 // show puts a plan on the screen. What was typed stays, as long as it asks the
 // same.
 func (s *sheet) show(msg reply[viewer.Plan]) {
-	s.problem, s.gone, s.unread = msg.Problem, vanished(msg.Problem), false
+	s.problem, s.gone, s.unseen = msg.Problem, vanished(msg.Problem), nil
 	if s.stage = asking; msg.Problem != nil {
 		return
 	}
@@ -76,17 +76,12 @@ func (s *sheet) show(msg reply[viewer.Plan]) {
 	s.arrange()
 }
 
-// compare notes what changed since the plan on the screen was read.
+// compare notes what changed since the plan on the screen was read. What became of
+// an action stays on the screen.
 func (s *sheet) compare(msg reply[viewer.Plan]) {
-	switch {
-	case vanished(msg.Problem):
-		s.gone, s.problem = true, msg.Problem
-	case msg.Problem != nil:
-		s.problem, s.unread = msg.Problem, true
-	default:
-		if s.unread {
-			s.problem, s.unread = nil, false
-		}
+	s.unseen = msg.Problem
+	s.gone = s.gone || vanished(msg.Problem)
+	if msg.Problem == nil {
 		if changed := s.difference(msg.Value); changed != "" {
 			s.stale = changed
 		}
@@ -153,8 +148,9 @@ func (s *sheet) confirm() tea.Cmd {
 	if s.unnamed() {
 		return nil
 	}
-	s.problem, s.progress, s.outcome = nil, nil, viewer.Outcome{}
+	s.problem, s.unseen, s.progress, s.outcome = nil, nil, nil, viewer.Outcome{}
 	s.stage = running
+	s.peek.drop() // it is of before
 	s.action, s.decision = s.load.ask(s.env), s.form.chosen()
 	r := s.request()
 	s.sent = s.inWords(r)

@@ -196,6 +196,9 @@ func (s *sheet) position() string {
 func (s *sheet) status() []string {
 	var lines []string
 	say := func(tone theme.Tone, text string) {
+		if text == "" {
+			return
+		}
 		for _, l := range widget.Wrap(text, s.inner()) {
 			lines = append(lines, s.styles.Tone(tone).Render(l))
 		}
@@ -231,9 +234,13 @@ func (s *sheet) status() []string {
 		say(theme.Danger, s.problem.Message)
 		if s.problem.Overridable { // its hint is for the command line
 			say(theme.Normal, "nothing was sent; "+s.keys.Sheet.Unchecked.Help().Key+" sends it all the same, after asking once more")
-		} else if s.problem.Hint != "" {
+		} else {
 			say(theme.Normal, s.problem.Hint)
 		}
+	}
+	if s.unseen != nil && s.stage == asking {
+		say(theme.Danger, s.unseen.Message)
+		say(theme.Normal, s.unseen.Hint)
 	}
 	if s.stale != "" && s.stage == asking {
 		say(theme.Attention, "changed since you looked: "+s.stale+". r reads it again.")
@@ -244,9 +251,7 @@ func (s *sheet) status() []string {
 	}
 	if s.plan.Blocked != nil && s.stage == asking && !only {
 		say(theme.Attention, *s.plan.Blocked)
-		if s.plan.Hint != "" {
-			say(theme.Normal, s.plan.Hint)
-		}
+		say(theme.Normal, s.plan.Hint)
 	}
 	return lines
 }
