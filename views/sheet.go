@@ -73,9 +73,9 @@ type sheet struct {
 
 // paneText tells one text from another: another one has to be read again.
 type paneText struct {
-	subject, version string
-	revealed         bool
-	reply            bool
+	subject, version, forecast string
+	revealed                   bool
+	reply                      bool
 }
 
 // newSheet makes the sheet of an action. With a target it opens on that one of

@@ -52,3 +52,44 @@ func TestALookOfBeforeTheActionIsDropped(t *testing.T) {
 	x.run()
 	x.seesNot("changed since you looked")
 }
+
+// A flow may be another one now though nobody wrote to the run: what a decision leads
+// to then has to be seen, and read again, as any other change.
+func TestAnotherForecastIsAChange(t *testing.T) {
+	t.Parallel()
+	leads := func(to string) func(*viewstest.Backend) {
+		return planOf("order-9", func(p *viewer.Plan) {
+			of(60)(&p.Review[0])
+			p.Review[0].IfYes = "charge_card runs once, then " + to
+		})
+	}
+	x := start(t, 80, 24, leads("the run ends"))
+	x.keys("j", "a", pause)
+	for range 9 {
+		x.keys("pgdown")
+	}
+	x.keys(pause)
+	x.seesNot("not yet")
+	leads("wire_money runs")(x.backend)
+	x.changed()
+	x.sees("changed since you looked: what it leads to is another now")
+	x.keys("enter")
+	same(t, len(x.backend.Acted), 0)
+	x.keys("r", pause)
+	x.sees("read to the end first")
+}
+
+// With secrets shown the masked look beside them is no change.
+func TestRevealedForecastIsNoChange(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24, func(b *viewstest.Backend) {
+		p := b.Plans[viewstest.Ref("order-9")]
+		p.Review = append([]viewer.ReviewEntry(nil), p.Review...)
+		p.Review[0].IfYes = "the key is sk-1"
+		b.Revealed = map[viewer.Ref]viewer.Plan{viewstest.Ref("order-9"): p}
+	})
+	x.keys("j", "a", pause, "s", pause)
+	x.sees("the key is sk-1")
+	x.changed()
+	x.seesNot("changed since you looked")
+}

@@ -119,10 +119,24 @@ func (s *sheet) difference(now viewer.Plan) string {
 		}
 		parts = append(parts, held+" holds the run now")
 	}
-	if len(parts) == 0 && old.Version != now.Version {
+	switch {
+	case len(parts) > 0:
+	case old.Version != now.Version:
 		parts = []string{"the run was written to"}
+	case !s.revealed && forecast(old) != forecast(now): // what this look reads is masked
+		parts = []string{"what it leads to is another now"}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// forecast is all that a plan says of what follows: a flow that is read anew changes
+// that of a run that nobody wrote to.
+func forecast(p viewer.Plan) string {
+	said := []string{p.Claims, p.Then}
+	for _, e := range p.Review {
+		said = append(said, e.ID, e.IfYes, e.IfNo)
+	}
+	return strings.Join(said, "\n")
 }
 
 func open(n int) string {

@@ -36,7 +36,7 @@ func (s *sheet) watch() {
 // anew when it is another text or another width.
 func (s *sheet) arrange() {
 	s.watch()
-	text := paneText{s.form.subject(), s.plan.Version, s.revealed, s.replied()}
+	text := paneText{s.form.subject(), s.plan.Version, forecast(s.plan), s.revealed, s.replied()}
 	drawn := fmt.Sprint(text, s.plans, s.inner())
 	if text.subject != s.shown.subject { // no confirmation is for another thing
 		s.armed, s.naming = 0, false
