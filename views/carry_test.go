@@ -208,3 +208,28 @@ func TestRecoverKeepsItsChoiceByWhatItDoes(t *testing.T) {
 		})
 	}
 }
+
+// The answers to choose from are a part of the question: no place among others is
+// taken over to them.
+func TestAChoiceIsNotCarriedToOtherAnswers(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(*viewer.ReviewEntry, []string){
+		"choices": func(e *viewer.ReviewEntry, c []string) { e.Choices = c },
+		"options": func(e *viewer.ReviewEntry, c []string) { e.Options = c },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			question := func(answers ...string) viewer.ReviewEntry {
+				e := asked(viewer.WaitInterrupt, "ask.1", "refund?")
+				e.Key = "refund"
+				set(&e, answers)
+				return e
+			}
+			x := start(t, 80, 30, func(b *viewstest.Backend) { opens(b, "trip-2", question("pay all", "pay nothing")) })
+			x.keys("j", "j", "i", pause, "j")
+			x.sees("▸ pay nothing")
+			x.reread("trip-2", question("pay nothing", "pay all"))
+			x.sees("▸ pay nothing")
+		})
+	}
+}

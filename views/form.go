@@ -133,7 +133,7 @@ func identity(e viewer.ReviewEntry) string {
 		args = e.Args
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q %q %q %q %q %d %d ", e.Type, e.ID, e.Key, e.Tool, e.Node, e.Prompt, e.Choices, e.Bytes, e.Since.UnixNano())
+	fmt.Fprintf(h, "%q %q %q %q %q %q %q %q %q %d %d ", e.Type, e.ID, e.Key, e.Tool, e.Node, e.Prompt, e.Choices, e.Options, e.Want, e.Bytes, e.Since.UnixNano())
 	h.Write(args)
 	return hex.EncodeToString(h.Sum(nil))
 }

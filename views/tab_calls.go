@@ -217,13 +217,25 @@ func (t *callsTab) key(msg tea.KeyMsg) (tea.Cmd, bool) {
 	return nil, navigate(msg, k.Nav, 2*t.half(), t.table.Move, t.table.Top, t.table.Bottom)
 }
 
-// aim is the call under the cursor.
+// aim is the call that is open, else the one under the cursor.
 func (t *callsTab) aim(a viewer.Action) target {
 	c, ok := t.table.Selected()
+	if t.opened != nil {
+		c, ok = t.open()
+	}
 	if !ok {
 		return target{}
 	}
 	return aimAt(a, c.State, c.ID, c.Digest)
+}
+
+// open is the call that is shown in full.
+func (t *callsTab) open() (viewer.Call, bool) {
+	i := slices.IndexFunc(t.r.calls.value, func(c viewer.Call) bool { return keyOf(c) == *t.opened })
+	if i < 0 {
+		return viewer.Call{}, false
+	}
+	return t.r.calls.value[i], true
 }
 
 // half is half of what can be seen of the table.
@@ -285,12 +297,12 @@ func (t *callsTab) step() int64 {
 
 // one draws the call that is open.
 func (t *callsTab) one(width, height int) []string {
-	i := slices.IndexFunc(t.r.calls.value, func(c viewer.Call) bool { return keyOf(c) == *t.opened })
-	if i < 0 {
+	c, ok := t.open()
+	if !ok {
 		return []string{"", "  The call is not there any more. esc goes back."}
 	}
 	if t.drawn.width != width || t.drawn.call != *t.opened {
-		t.drawn = drawnCall{width, *t.opened, callLines(t.r, t.r.calls.value[i], max(1, width-2))}
+		t.drawn = drawnCall{width, *t.opened, callLines(t.r, c, max(1, width-2))}
 	}
 	return paneLines(t.r.styles, &t.pane, t.drawn.lines, height)
 }

@@ -98,3 +98,30 @@ func TestTheCallsThatWaitedAtAStep(t *testing.T) {
 		}
 	}
 }
+
+// With a call open in full, the keys of actions are for that one, wherever the step
+// cursor moved the one of the table.
+func TestActionsAreForTheOpenCall(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, func(b *viewstest.Backend) {
+		for ref, calls := range b.CallLog {
+			for i := range calls {
+				calls[i].State, calls[i].Digest = viewer.CallInDoubt, "d-"+calls[i].ID
+			}
+			b.CallLog[ref] = calls
+		}
+	})
+	r.press("3", "g", "enter")
+	first := *r.called.opened
+	for range 5 {
+		if on := r.called.aim(viewer.Resolve); on != (target{first.id, "d-" + first.id}) {
+			t.Fatalf("%s is open, and the action is for %+v", first.id, on)
+		}
+		r.press("h")
+	}
+	r.press("L") // it stands there, though it is gone from the table
+	r.called.opened = &callKey{7, "gone.1"}
+	if on := r.called.aim(viewer.Resolve); on != (target{}) {
+		t.Fatalf("a call that is gone: %+v", on)
+	}
+}
