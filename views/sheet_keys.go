@@ -60,7 +60,7 @@ func (s *sheet) decide(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, k.Confirm):
 		return s.enter()
 	}
-	if !s.cramped { // else it would be for what is not on the screen
+	if !s.cramped && !s.hides() { // else it would be for what is not on the screen
 		s.form.key(msg)
 	}
 	return nil
@@ -75,7 +75,7 @@ func (s *sheet) enter() tea.Cmd {
 	if s.early {
 		return notice("look, then press enter again", theme.Attention)
 	}
-	if s.cramped || !s.fits(s.inputs()) {
+	if s.cramped || s.hides() || !s.fits(s.inputs()) {
 		return notice(s.refusal(), theme.Attention)
 	}
 	switch s.form.enter() {

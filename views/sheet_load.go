@@ -202,7 +202,7 @@ func (s *sheet) refuses(read bool) string {
 		return "it is under way"
 	case s.gone:
 		return "the run is gone: nothing can be done"
-	case s.plan.Version == "" && s.plan.Action == "":
+	case s.plan.Version == "" && s.plan.Action == "", s.hides():
 		return "there is no plan: r reads again"
 	case s.stale != "":
 		return "changed since you looked: r reads again"

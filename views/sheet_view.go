@@ -37,7 +37,7 @@ func (s *sheet) watch() {
 func (s *sheet) arrange() {
 	s.watch()
 	text := paneText{s.form.subject(), s.plan.Version, forecast(s.plan), s.revealed, s.replied()}
-	drawn := fmt.Sprint(text, s.plans, s.inner())
+	drawn := fmt.Sprint(text, s.plans, s.inner(), s.hides())
 	if text.subject != s.shown.subject { // no confirmation is for another thing
 		s.armed, s.naming = 0, false
 		s.name.Set("")
@@ -49,7 +49,7 @@ func (s *sheet) arrange() {
 	if drawn != s.drawn {
 		s.drawn = drawn
 		s.pane.SetLines(nil)
-		if s.plan.Run != "" {
+		if s.plan.Run != "" && !s.hides() {
 			s.pane.SetLines(s.textLines())
 		}
 	}
@@ -144,8 +144,15 @@ func (s *sheet) below() []string {
 	return append(lines, keyLine(s.styles, s.Help(), s.inner()))
 }
 
+// hides reports that secrets are not to be shown any more, and nothing without them
+// was read yet.
+func (s *sheet) hides() bool { return s.revealed && !s.reveal }
+
 // inputs are what is asked.
 func (s *sheet) inputs() []string {
+	if s.hides() {
+		return nil
+	}
 	asked := func(low bool) []string { return append(s.form.inputs(s.inner(), low), s.nameLines()...) }
 	if lines := asked(false); s.fits(lines) {
 		return lines
