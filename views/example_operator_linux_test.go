@@ -38,7 +38,7 @@ func TestOperatorProgramApproves(t *testing.T) {
 	x.Sees("wants your approval")
 	time.Sleep(time.Second) // a sheet takes no key before it was seen
 	x.Keys("\r")
-	x.Sees("the run is done")
+	x.Sees("approved; the run is done") // not only saved: a key would come while it is under way
 	x.Keys("\x03")
 	if err := x.restored(); err != nil {
 		t.Error(err)
