@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/flowtui/flowtui/stores"
 )
@@ -65,6 +66,7 @@ func (s *session) askFirst(ctx context.Context, p *pendingCall) (err error) {
 		p.events = []newEvent{{EventDecision, operatorEvent{Action: DecideDeny, Target: p.id(), By: a.By, Note: a.Note}}}
 		return p.body.Denied.err()
 	}
+	p.since = time.Now()
 	return s.agreed(ctx, *p, a)
 }
 

@@ -38,13 +38,16 @@ type pendingCall struct {
 	body    callBody
 	ask     bool       // of the approval port, once the call is logged
 	events  []newEvent // that belong to the record
+	nth     int64      // ordinal within the node's attempt
+	since   time.Time  // before the newest record of its start was written
+	missed  *notBegun
 }
 
 func (p pendingCall) id() string { return CallID(p.node, p.ordinal) }
 
 // execute logs started, runs the tool, and logs what came of it.
 func (s *session) execute(ctx context.Context, p pendingCall) (json.RawMessage, error) {
-	p.status = stores.CallStarted
+	p.status, p.since = stores.CallStarted, time.Now()
 	if err := s.record(ctx, p); err != nil {
 		s.stop(err)
 		return nil, err
@@ -52,10 +55,15 @@ func (s *session) execute(ctx context.Context, p pendingCall) (json.RawMessage, 
 	var value any
 	err := s.askFirst(ctx, &p)
 	if err == nil {
+		err = s.mayBegin(ctx, p)
+	}
+	if err == nil {
 		value, err = s.runTool(ctx, p)
 	}
+	p.missed, _ = errors.AsType[*notBegun](err)
+	missed := p.missed != nil || errors.Is(err, errNotAsked) || errors.Is(err, errTooLate)
 	switch {
-	case err == nil || ctx.Err() == nil || errors.Is(err, errNotAsked) || errors.Is(err, errTooLate) || p.body.Denied != nil:
+	case err == nil || ctx.Err() == nil || missed || p.body.Denied != nil:
 	case s.ctx.Err() != nil:
 		// Stopping is a fact of this process, not an outcome of the call.
 		s.stop(context.Cause(s.ctx))
@@ -68,7 +76,7 @@ func (s *session) execute(ctx context.Context, p pendingCall) (json.RawMessage, 
 	p.status, p.body.Args = stores.CallDone, nil
 	var result json.RawMessage
 	switch {
-	case errors.Is(err, errNotAsked), errors.Is(err, errTooLate), errors.Is(err, tool.ErrNotStarted):
+	case missed, errors.Is(err, tool.ErrNotStarted):
 		p.status, p.body.NotRun, p.body.Why = stores.CallResolved, true, p.says(err)
 	case p.body.Denied != nil:
 		p.body.Failed, p.body.Error = true, p.says(err)
@@ -117,7 +125,12 @@ func (s *session) notRun(p pendingCall) error {
 		return context.Cause(s.ctx)
 	}
 	hint := "put its program in place, then recover the run; nothing was lost"
-	if p.ask {
+	switch {
+	case p.missed != nil && p.missed.moved:
+		return conflict(s.place.Key, "look who acted on it", "%s: %s", p.tool.Name, p.body.Why)
+	case p.missed != nil:
+		hint = "recover the run; nothing was lost"
+	case p.ask:
 		hint = "recover the run where somebody can be asked; nothing was lost"
 	}
 	return &Error{Class: ErrRefused, Key: s.place.Key, Reason: fmt.Sprintf("%s: %s; it did not run", p.tool.Name, p.body.Why), Hint: hint}
@@ -184,11 +197,13 @@ func (e timedOut) tell(err error) error {
 }
 
 // idempotency is the same for a call on every worker: it hashes what names the
-// call and its arguments, each part with its length.
+// call and its arguments, each part with its length. A node that is tried again
+// makes the same call once more, as far as an outside service is concerned: the
+// first try may have had its effect, though it failed.
 func (s *session) idempotency(p pendingCall) string {
 	b := make([]byte, 0, 256)
 	for _, part := range []string{
-		s.place.Owner, s.place.Run, s.place.Incarnation, strconv.FormatInt(p.base, 10), p.node, strconv.FormatInt(p.ordinal, 10), p.tool.Name, p.body.Digest,
+		s.place.Owner, s.place.Run, s.place.Incarnation, strconv.FormatInt(p.base, 10), p.node, strconv.FormatInt(p.nth, 10), p.tool.Name, p.body.Digest,
 	} {
 		b = binary.BigEndian.AppendUint32(b, uint32(len(part)))
 		b = append(b, part...)
@@ -213,7 +228,7 @@ func (s *session) record(ctx context.Context, p pendingCall) error {
 	}
 	for try := 1; ; try++ {
 		overruled := s.overruled[callKey{p.base, p.node, p.ordinal}]
-		if overruled && p.status == stores.CallStarted {
+		if overruled && (p.status == stores.CallStarted || p.status == stores.CallResolved) {
 			return s.resolved(p)
 		}
 		rows, err := s.buildCalls([]pendingCall{p}, s.r.clock.now())

@@ -27,8 +27,8 @@ type Execution struct {
 // saved: after a crash it is recovered, and one that is paused gets the answers
 // in Resume. Without answers a paused run is given back as it is, and one that
 // has ended always is; answers that nothing waits for are an error. A node's
-// error is [ErrHeld], as after [Flow.HoldOnError]: Execute with the same id goes
-// on at that node. See the reference on durable execution.
+// error is [ErrHeld], as after [Flow.HoldOnError], and so is that of a condition:
+// Execute with the same id goes on there. See the reference on durable execution.
 func (r *Runner) Execute(ctx context.Context, f *Flow, e Execution) (Result, error) {
 	held := *f
 	held.holds = true
@@ -126,9 +126,9 @@ func answerer(by string, id stores.Identity, k stores.Key) string {
 	return cmp.Or(by, id.User, k.Owner)
 }
 
-// HoldOnError lets the error of a node stop the worker instead of ending the
-// run as failed: the call that ran it returns [ErrHeld], and whoever brings the
-// run on later goes on at that node, where the calls whose errors ended it run
+// HoldOnError lets the error of a node, or of a condition on an edge, stop the
+// worker instead of ending the run as failed: the call that ran it returns
+// [ErrHeld], and whoever brings the run on later goes on at that node, where the calls whose errors ended it run
 // again and all others replay. So let the node return a call's error, or wrap it
 // with %w: a failed call that the node took, like one that an error edge takes,
 // stays failed. Error edges come first, and a denied call ends the run all the same.
@@ -155,10 +155,18 @@ func (s *session) hold(outcomes []outcome, f Failure) saveRequest {
 		status: stores.StatusRunning, base: s.base, nodes: runs(outcomes), failure: &f,
 		events: []newEvent{{EventHeld, map[string]any{"node": f.Node, "message": f.Message}}},
 		held: &Error{
-			Class: ErrHeld, Key: s.place.Key, Reason: fmt.Sprintf("node %q failed: %s", f.Node, f.Message),
-			Hint: "mend what is wrong, then recover the run, or execute it again with the same id: it goes on at this node",
+			Class: ErrHeld, Key: s.place.Key, Reason: f.what(),
+			Hint: "mend what is wrong, then recover the run, or execute it again with the same id: it goes on there",
 		},
 	}
+}
+
+// what says what failed: a node, or what chooses the next ones.
+func (f Failure) what() string {
+	if f.Node == "" {
+		return "no next node could be chosen: " + f.Message
+	}
+	return fmt.Sprintf("node %q failed: %s", f.Node, f.Message)
 }
 
 // again reports whether a call is one of those that a superstep was kept open

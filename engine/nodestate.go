@@ -29,6 +29,7 @@ type nodeState struct {
 	place  []int64 // within the outermost node: of each container's node its rank, or its item, and its visits
 	visits int64   // finished runs of the node before this one
 	n      int64   // calls so far
+	first  int64   // calls before the present attempt
 	asks   int64
 	waits  bool // for a person: nothing further runs here
 	acted  bool // it called a tool that is not idempotent, or that a person must agree to
@@ -191,7 +192,7 @@ func (n *nodeState) numbered(t tool.Tool, ordinal int64, args json.RawMessage) (
 	}
 	n.n = max(n.n, ordinal)
 	n.acted = n.acted || !t.Idempotent || t.Approval == tool.ApprovalRequired
-	return pendingCall{base: n.s.base, node: n.id, ordinal: ordinal, tool: t, body: callBody{Args: args, Digest: digest(args), By: n.s.r.worker}}, nil
+	return pendingCall{base: n.s.base, node: n.id, ordinal: ordinal, nth: ordinal - n.first, tool: t, body: callBody{Args: args, Digest: digest(args), By: n.s.r.worker}}, nil
 }
 
 func (n *nodeState) paused() bool {

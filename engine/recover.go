@@ -244,10 +244,11 @@ func (r *Runner) RecoverAll(ctx context.Context, owner string, flows func(name s
 		return nil, err
 	}
 	out := map[stores.Key]Recovery{}
+	var unread error
 	if a, ok := r.store.(stores.Auditor); ok {
 		orphans, err := a.Orphans(ctx, owner)
 		if err != nil {
-			return nil, err
+			unread = fmt.Errorf("runs whose list entry is missing were not looked for: %w", err)
 		}
 		for _, k := range orphans {
 			out[k] = Recovery{Err: &Error{Class: ErrCheckpointStoreCorrupt, Key: k, Reason: "its list entry is missing, but other rows of it are there", Hint: "see flowtui verify"}}
@@ -269,7 +270,7 @@ func (r *Runner) RecoverAll(ctx context.Context, owner string, flows func(name s
 		})
 	}
 	wg.Wait()
-	return out, nil
+	return out, unread
 }
 
 // recoverAtOnce is how many runs RecoverAll works on at a time, so that one

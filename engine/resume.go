@@ -107,14 +107,16 @@ func (r *Runner) decide(ctx context.Context, k stores.Key, ds []Decide, g *graph
 		if d.Value, err = decided(k, d); err != nil {
 			return nil, none, err
 		}
-		s.decisions = slices.DeleteFunc(s.decisions, func(o Decision) bool { return o.ID == w.ID }) // the newest word is the only one
+		s.decisions = slices.DeleteFunc(s.decisions, func(o Decision) bool { // the newest word is the only one
+			return o.ID == w.ID && (o.Type == DecideAnswer) == (d.Type == DecideAnswer) // a question may be named like a call
+		})
 		s.decisions = append(s.decisions, Decision{
 			Type: d.Type, ID: w.ID, Key: w.Key, Tool: w.Tool, Asked: l.last.Step, Base: l.last.Base, Digest: w.Digest, Value: d.Value, By: d.By, Note: d.Note, Time: r.clock.now(),
 		})
 		q.events = append(q.events, newEvent{EventDecision, operatorEvent{
 			Action: d.Type, Target: w.ID, By: d.By, Note: d.Note, Plan: d.Version, Unchecked: flow.overridden(k, w, d),
 		}})
-		rest = slices.DeleteFunc(rest, func(o Waiting) bool { return o.ID == w.ID })
+		rest = slices.DeleteFunc(rest, func(o Waiting) bool { return o.ID == w.ID && o.Type == w.Type })
 	}
 	if len(rest) > 0 && g.byID == nil {
 		q.status, q.waiting = stores.StatusPaused, rest

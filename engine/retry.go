@@ -60,6 +60,7 @@ func (t retried) Run(ctx context.Context, s State) (State, error) {
 		return nil, err
 	}
 	for failed := 1; ; failed++ {
+		n.begin()
 		before, known := n.failedBefore()
 		var update State
 		var last bool
@@ -86,6 +87,13 @@ func (t retried) Run(ctx context.Context, s State) (State, error) {
 			return nil, errors.Join(err, werr)
 		}
 	}
+}
+
+// begin starts an attempt: its calls are counted anew in their idempotency keys.
+func (n *nodeState) begin() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.first = n.n
 }
 
 // lastAttempt is the error of the attempt that ended the node, and its record,

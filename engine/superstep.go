@@ -65,8 +65,8 @@ type outcome struct {
 // to save. The order of the results is the order of the frontier, so nothing
 // depends on which node finished first.
 func (s *session) superstep(ctx context.Context) (saveRequest, error) {
-	if s.supersteps >= s.g.maxSteps {
-		return s.fail(nil, Failure{Message: fmt.Sprintf("more than %d supersteps: the flow may be looping", s.g.maxSteps)}), nil
+	if s.supersteps >= s.g.maxSteps && !slices.Contains(s.frontier, turnNode) { // the next message starts anew
+		return s.tooMany(fmt.Errorf("more than %d supersteps: the flow may be looping", s.g.maxSteps)), nil
 	}
 	outcomes := s.runFrontier(ctx)
 	if err := s.stopped(); err != nil {
@@ -86,6 +86,19 @@ func (s *session) superstep(ctx context.Context) (saveRequest, error) {
 		return q, nil
 	}
 	return s.finished(outcomes), nil
+}
+
+// tooMany ends a run, or a turn of a conversation, before another superstep.
+func (s *session) tooMany(err error) saveRequest {
+	ended, next, err := s.endTurn(nil, err)
+	if err != nil {
+		return s.fail(nil, Failure{Message: err.Error()})
+	}
+	state := s.state.Clone()
+	maps.Copy(state, ended)
+	s.text.forget([]State{ended})
+	s.state, s.frontier, s.decisions, s.again, s.log = state, next, nil, nil, nil
+	return saveRequest{status: stores.StatusRunning, base: s.step + 1}
 }
 
 func (s *session) runFrontier(ctx context.Context) []outcome {
@@ -252,6 +265,9 @@ func (s *session) finished(outcomes []outcome) saveRequest {
 	state := merge(s.state, s.g.reducers, updates)
 	next, err := s.g.next(s.state, state, s.frontier, failed)
 	ended, next, err := s.endTurn(next, err)
+	if err != nil && s.g.holds {
+		return s.hold(outcomes, Failure{Message: validText(err.Error())})
+	}
 	maps.Copy(state, ended)
 	s.text.forget(append(updates, ended)) // everything that is another value now
 	s.supersteps++

@@ -159,6 +159,9 @@ func (g *graph) fitsAnswer(k stores.Key, state json.RawMessage, w Waiting, d Dec
 		return nil
 	}
 	s := State{} // that within a container is not kept
+	if own != g && own.reducers[w.Key] == Append {
+		return nil // what it is added to is not known here
+	}
 	if own == g {
 		var err error
 		if s, err = DecodeState(state); err != nil {

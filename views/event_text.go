@@ -47,6 +47,9 @@ func eventText(e viewer.Event) string {
 	case "run.waiting":
 		return waitingEvent(d)
 	case "run.held":
+		if d.Node == "" {
+			return "held: no next node could be chosen, " + d.Message
+		}
 		return fmt.Sprintf("held: %s failed, %s", d.Node, d.Message)
 	case "operator.decision", "operator.resolved", "operator.recover":
 		return operatorText(d)

@@ -78,8 +78,18 @@ var faults = []planted{
 	},
 	{
 		"the idempotency key does not depend on the call's place", "engine/calls.go",
-		"p.node, strconv.FormatInt(p.ordinal, 10), p.tool.Name", "p.tool.Name",
+		"p.node, strconv.FormatInt(p.nth, 10), p.tool.Name", "p.tool.Name",
 		"share an idempotency key",
+	},
+	{
+		"the idempotency key depends on the attempt", "engine/calls.go",
+		"p.node, strconv.FormatInt(p.nth, 10), p.tool.Name", "p.node, strconv.FormatInt(p.ordinal, 10), p.tool.Name",
+		"two idempotency keys",
+	},
+	{
+		"a call begins though its worker was stopped, or lost the run, since its start was logged", "engine/calls.go",
+		"err = s.mayBegin(ctx, p)", "err = nil",
+		"though it has to stop",
 	},
 	{
 		"a save whose reply is lost counts as written", "engine/session.go",

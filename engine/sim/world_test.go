@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/flowtui/flowtui/engine"
@@ -66,6 +67,7 @@ func (a *actor) act(ctx context.Context, name string, in tool.Input) (any, error
 		place = args.Node
 	}
 	id := a.sim.startedAt(a, in.Run, place)
+	a.sim.entered(ctx, a, id)
 	switch a.pass(ctx, calling, "call "+in.Run+" "+id) {
 	case goes:
 	case cancelled:
@@ -116,6 +118,16 @@ func (s *sim) startedAt(a *actor, run, place string) (id string) {
 		}
 	}
 	return id
+}
+
+// entered checks that a worker that has to stop begins no call, whose start may
+// have been logged before.
+func (s *sim) entered(ctx context.Context, a *actor, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ctx.Err() != nil && !a.dead {
+		s.violate("%s begins call %s though it has to stop", a.name, id)
+	}
 }
 
 // acts notes an effect and checks that it may be.
@@ -198,9 +210,10 @@ func (s *sim) agrees(a *actor, q engine.Approval, yes bool) {
 	x.agreed[q.Call] = yes
 }
 
-// checkKey: a call has one idempotency key, and no other call has it.
+// checkKey: a call has one idempotency key, also when its node is tried again, and
+// no other call has it.
 func (s *sim) checkKey(r *run, at callAt, key string) {
-	name := fmt.Sprint(r.name, " ", r.life, " ", at)
+	name := fmt.Sprint(r.name, " ", r.life, " ", r.ofFirstAttempt(at))
 	if old, ok := s.keyOf[name]; ok && old != key {
 		s.violate("call %s has two idempotency keys", name)
 	}
@@ -208,6 +221,27 @@ func (s *sim) checkKey(r *run, at callAt, key string) {
 		s.violate("calls %s and %s share an idempotency key", name, other)
 	}
 	s.keyOf[name], s.byKey[key] = key, name
+}
+
+// ofFirstAttempt is the call that a call of a further attempt repeats: the one of
+// the same number within its attempt.
+func (r *run) ofFirstAttempt(at callAt) callAt {
+	node, ordinal := parted(at.id)
+	first := 0
+	for failed := range r.attempts {
+		if of, n := parted(failed.id); failed.base == at.base && of == node && n < ordinal {
+			first = max(first, n)
+		}
+	}
+	at.id = engine.CallID(node, int64(ordinal-first))
+	return at
+}
+
+// parted is the node of a call and its ordinal there.
+func parted(id string) (node string, ordinal int) {
+	dot := strings.LastIndexByte(id, '.')
+	ordinal, _ = strconv.Atoi(id[dot+1:])
+	return id[:dot], ordinal
 }
 
 // left notes that a call returned and will have no effect.
