@@ -12,12 +12,14 @@ import (
 // what does not depend on conditions, and says "may" for the rest.
 type outlook struct {
 	topology engine.Topology
+	digest   string
 	known    bool // the store has the graph
 	at       []string
-	// The tools of the flow and the graphs inside of its containers, by digest;
-	// nil where there is no flow file.
+	// The tools of the flow, the graphs inside of its containers, by digest, and the
+	// tools of its loops, by digest and node; nil where there is no flow file.
 	tools *tool.Registry
 	inner map[string]engine.Topology
+	loops map[string]map[string][]string
 }
 
 // maxAhead is how many steps are told.

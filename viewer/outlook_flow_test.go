@@ -206,13 +206,35 @@ func TestAStoredDenialIsForetold(t *testing.T) {
 }
 
 // A model decides which of its tools it calls: that one of them wants an approval
-// is all that can be known.
+// is all that can be known. Tools of the flow that are not the loop's do not count.
 func TestAToolLoopThatMayWantAnApproval(t *testing.T) {
-	b := newBench(t)
-	b.flow(engine.NewFlow("f").Node("ask", sure("ok")).ToolLoop("talk", engine.ToolLoop{Model: model.NewScripted(model.Message{Content: "Done."})}).Edge("ask", "talk"))
-	b.start("f", "r")
-	got := get[Plan](t)(b.service().Plan(t.Context(), b.service().Find("r", ""), false)).Review[0].IfYes
-	if want := ", then talk, then, as its conditions decide, it may go on at talk:tools, which may want an approval"; !strings.HasSuffix(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	loop := func(tools ...string) engine.ToolLoop {
+		return engine.ToolLoop{Model: model.NewScripted(model.Message{Content: "Done."}), Tools: tools}
+	}
+	const may, never = "may go on at talk:tools, which may want an approval", "may go on at talk:tools"
+	for name, c := range map[string]struct {
+		flow *engine.Flow
+		want string
+	}{
+		"all tools":        {engine.NewFlow("f").Node("ask", sure("ok")).ToolLoop("talk", loop()).Edge("ask", "talk"), may},
+		"one that does":    {engine.NewFlow("f").Node("ask", sure("ok")).ToolLoop("talk", loop("email_tickets", "charge_card")).Edge("ask", "talk"), may},
+		"one that doesn't": {engine.NewFlow("f").Node("ask", sure("ok")).ToolLoop("talk", loop("email_tickets")).Edge("ask", "talk"), never},
+		"no tools":         {engine.NewFlow("f").Node("ask", sure("ok")).ToolLoop("talk", loop([]string{}...)).Edge("ask", "talk"), never},
+		"in a subflow": {engine.NewFlow("f").Node("ask", sure("ok")).
+			Node("sub", within(t)(engine.Subflow{Flow: engine.NewFlow("in").ToolLoop("talk", loop("email_tickets"))}.Node())).Edge("ask", "sub"), "then sub, then the run ends"},
+		"in two subflows of one shape": {engine.NewFlow("f").Node("ask", sure("ok")).
+			Node("sub", within(t)(engine.Subflow{Flow: engine.NewFlow("in").ToolLoop("talk", loop("email_tickets"))}.Node())).
+			Node("pay", within(t)(engine.Subflow{Flow: engine.NewFlow("in").ToolLoop("talk", loop("charge_card"))}.Node())).Edge("ask", "sub").Edge("sub", "pay"),
+			"then sub, in which talk:tools may want an approval, then pay, in which talk:tools may want an approval, then the run ends"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.flow(c.flow)
+			b.start("f", "r")
+			got := get[Plan](t)(b.service().Plan(t.Context(), b.service().Find("r", ""), false)).Review[0].IfYes
+			if !strings.HasSuffix(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
 	}
 }

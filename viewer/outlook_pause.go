@@ -40,7 +40,7 @@ func (o outlook) pausesOf(id string) []pausing {
 	case "interrupt":
 		return []pausing{{does: "asks", might: "may ask"}}
 	case "tools":
-		if o.anyApproval() {
+		if o.anyApproval(p) {
 			return []pausing{{does: "may want an approval", might: "may want an approval", unsure: true}}
 		}
 	}
@@ -160,9 +160,17 @@ func (o outlook) tool(name string) (tool.Tool, bool) {
 	return o.tools.Get(name)
 }
 
-// anyApproval reports whether a model may call a tool that wants an approval.
-func (o outlook) anyApproval() bool {
-	return o.tools != nil && slices.ContainsFunc(o.tools.Names(), func(name string) bool {
+// anyApproval reports whether the model of a loop may call a tool that wants an
+// approval.
+func (o outlook) anyApproval(loop spot) bool {
+	if o.tools == nil {
+		return false
+	}
+	names := o.loops[loop.digest][loop.name]
+	if names == nil {
+		names = o.tools.Names()
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
 		t, _ := o.tools.Get(name)
 		return t.Approval == tool.ApprovalRequired
 	})

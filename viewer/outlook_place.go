@@ -10,6 +10,7 @@ import (
 // spot is where in a flow a node stands, also within containers.
 type spot struct {
 	graph     engine.Topology
+	digest    string // of its graph
 	node      engine.TopologyNode
 	name      string // in its graph
 	prefix    string // of the ids of its graph's nodes
@@ -25,13 +26,13 @@ var (
 )
 
 // find is the spot of a node by its id in the run.
-func (o outlook) find(id string) spot { return o.findIn(o.topology, id, "", "") }
+func (o outlook) find(id string) spot { return o.findIn(o.topology, o.digest, id, "", "") }
 
-func (o outlook) findIn(t engine.Topology, id, prefix, container string) spot {
+func (o outlook) findIn(t engine.Topology, digest, id, prefix, container string) spot {
 	for _, name := range []string{id, laterVisit.ReplaceAllString(id, "")} {
 		for _, n := range t.Nodes {
 			if n.ID == name {
-				return spot{t, n, name, prefix, container}
+				return spot{t, digest, n, name, prefix, container}
 			}
 		}
 	}
@@ -47,10 +48,10 @@ func (o outlook) findIn(t engine.Topology, id, prefix, container string) spot {
 		}
 		if at := between.FindString(rest); at != "" {
 			visit, _, _ := strings.Cut(at, "/")
-			return o.findIn(inner, rest[len(at):], prefix+n.ID+at, prefix+n.ID+visit)
+			return o.findIn(inner, n.Flow, rest[len(at):], prefix+n.ID+at, prefix+n.ID+visit)
 		}
 	}
-	return spot{graph: t, name: id, prefix: prefix, container: container}
+	return spot{graph: t, digest: digest, name: id, prefix: prefix, container: container}
 }
 
 // within are the ids in the run of nodes of the graph of the spot.

@@ -16,9 +16,13 @@ func (s *Service) outlook(ctx context.Context, a *attachment, h stores.Head, p e
 	if o.topology, o.known, err = topology(ctx, a, h.Digest); err != nil {
 		return outlook{}, err
 	}
+	o.digest = h.Digest
 	if f, tools, err := s.flow(h); err == nil && tools != nil {
 		o.tools = tools
 		if _, o.inner, err = f.Topologies(); err != nil {
+			return outlook{}, err
+		}
+		if o.loops, err = f.LoopTools(); err != nil {
 			return outlook{}, err
 		}
 	}
