@@ -22,12 +22,20 @@ func (e *notBegun) Error() string { return "it did not begin: " + e.why }
 // have let another worker run the call. A call that does not begin is logged as
 // not run, which takes it out of doubt.
 func (s *session) mayBegin(ctx context.Context, p pendingCall) error {
+	if !within(p.since, s.r.ttl/3) { // as long as between two renewals
+		if err := s.stillMine(ctx, p); err != nil {
+			return err
+		}
+	}
 	if s.ctx.Err() != nil {
 		return &notBegun{why: validText(context.Cause(s.ctx).Error())}
 	}
-	if within(p.since, s.r.ttl/3) { // as long as between two renewals
-		return nil
-	}
+	return nil
+}
+
+// stillMine looks whether another worker has claimed the run, or a person has
+// resolved the call.
+func (s *session) stillMine(ctx context.Context, p pendingCall) error {
 	last, err := s.r.store.Latest(ctx, s.place.Key)
 	if err != nil {
 		return &notBegun{why: validText("its worker hung, and whose the run is by now could not be read: " + err.Error())}
