@@ -96,8 +96,11 @@ func (s *Service) Examine(ctx context.Context) (Health, error) {
 	h.Why = s.refusals(a, stores.Head{}).write
 	h.Writable = h.Why == ""
 	s.examineRuns(ctx, a, &h)
-	s.examineKeys(ctx, a, &h)
-	s.examineReads(ctx, a, &h)
+	if heads, ok := s.newestHeads(ctx, a, &h); ok {
+		s.examineKeys(a, heads, &h)
+		s.examineReads(ctx, a, &h)
+		s.examineNewest(ctx, a, heads, &h)
+	}
 	s.examineDriver(ctx, a, &h)
 	if b := s.bundled(ctx, a); b != nil && b.verdict != Verified {
 		h.note("%s", b.why)
@@ -122,19 +125,57 @@ func (s *Service) examineRuns(ctx context.Context, a *attachment, h *Health) {
 	}
 }
 
-// examineKeys checks the list entries of the newest runs of every owner.
-func (s *Service) examineKeys(ctx context.Context, a *attachment, h *Health) {
+// newestHeads are the list entries of the newest runs of every owner, none of a
+// store that makes no lists. It reports false when they cannot be read.
+func (s *Service) newestHeads(ctx context.Context, a *attachment, h *Health) ([]stores.Head, bool) {
 	lister, ok := a.store.(stores.Lister)
-	if a.format.Unsigned || !ok {
-		return
+	if !ok {
+		return nil, true
 	}
 	page, err := lister.List(ctx, stores.Query{Filter: stores.Filter{Owner: stores.AnyOwner}, Limit: examinedHeads})
 	if err != nil {
 		h.note("its runs cannot be listed: %s", s.Explain(err).Message)
+		return nil, false
+	}
+	return page.Heads, true
+}
+
+// examineNewest reads what belongs to the newest run: a store whose lists can be read
+// may have lost the rest.
+func (s *Service) examineNewest(ctx context.Context, a *attachment, heads []stores.Head, h *Health) {
+	if len(heads) == 0 || heads[0].Bad != "" { // that is told
+		return
+	}
+	k, read := heads[0].Key, "checkpoint"
+	c, err := a.store.Latest(ctx, k)
+	if err == nil && c.Bad != "" {
+		err = errors.New(c.Bad)
+	}
+	if err == nil {
+		read = "call log"
+		_, err = a.store.Calls(ctx, k, c.Base)
+	}
+	if log, ok := a.store.(stores.EventLog); ok && err == nil {
+		read = "log"
+		_, err = log.Events(ctx, k, 0, 1)
+	}
+	if errors.Is(err, stores.ErrNotFound) {
+		if _, gone := a.store.(stores.Lister).Head(ctx, k); errors.Is(gone, stores.ErrNotFound) {
+			return // it was deleted meanwhile
+		}
+	}
+	if err != nil {
+		h.note("the %s of the newest run, %s of %s, cannot be read: %s", read, k.Run, k.Owner, s.Explain(err).Message)
+	}
+}
+
+// examineKeys checks the list entries of the newest runs.
+func (s *Service) examineKeys(a *attachment, heads []stores.Head, h *Health) {
+	if a.format.Unsigned {
 		return
 	}
 	uses := map[string]*KeyUse{}
-	for _, head := range page.Heads {
+	for _, head := range heads {
 		use := uses[head.KeyID]
 		if use == nil {
 			use = &KeyUse{Key: head.KeyID, Result: Verified}
@@ -185,7 +226,8 @@ func (s *Service) examineReads(ctx context.Context, a *attachment, h *Health) {
 			_, err = a.store.Info(ctx)
 		}
 		if err != nil {
-			return // told already
+			h.note("it answered, and then did not: %s", s.Explain(err).Message)
+			return
 		}
 		took = append(took, time.Since(start))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowtui/flowtui/engine/seal"
 	"github.com/flowtui/flowtui/stores"
+	"github.com/flowtui/flowtui/stores/memory"
 )
 
 // examined is a store whose driver tells what a test wants.
@@ -97,5 +98,81 @@ func TestDoctorOfAStoreThatIsGone(t *testing.T) {
 	}
 	if h := get[Health](t)(s.Examine(t.Context())); h.OK || len(h.Problems) != 1 {
 		t.Errorf("%+v", h)
+	}
+}
+
+// crippled is a store of which only so many lists can be read, and of a run only
+// what is left.
+type crippled struct {
+	*memory.Store
+	lists                     int
+	latest, calls, log, heads error
+}
+
+func (c *crippled) List(ctx context.Context, q stores.Query) (stores.Page, error) {
+	if c.lists--; c.lists < 0 {
+		return stores.Page{}, errors.New("it burns")
+	}
+	return c.Store.List(ctx, q)
+}
+
+func (c *crippled) Head(ctx context.Context, k stores.Key) (stores.Head, error) {
+	if c.heads != nil {
+		return stores.Head{}, c.heads
+	}
+	return c.Store.Head(ctx, k)
+}
+
+func (c *crippled) Latest(ctx context.Context, k stores.Key) (stores.Checkpoint, error) {
+	if c.latest != nil {
+		return stores.Checkpoint{}, c.latest
+	}
+	return c.Store.Latest(ctx, k)
+}
+
+func (c *crippled) Calls(ctx context.Context, k stores.Key, since int64) ([]stores.Call, error) {
+	if c.calls != nil {
+		return nil, c.calls
+	}
+	return c.Store.Calls(ctx, k, since)
+}
+
+func (c *crippled) Events(ctx context.Context, k stores.Key, after int64, limit int) ([]stores.Event, error) {
+	if c.log != nil {
+		return nil, c.log
+	}
+	return c.Store.Events(ctx, k, after, limit)
+}
+
+// A store that makes a list is not sound for that: what belongs to a run has to be
+// there too, and every read that fails is told. A run that goes meanwhile is none.
+func TestDoctorReadsMoreThanTheList(t *testing.T) {
+	b := newBench(t)
+	b.start("tickets", "b")
+	noTable := errors.New("no such table")
+	for name, c := range map[string]struct {
+		store crippled
+		want  string // "" for a sound one
+	}{
+		"sound":            {crippled{lists: 99}, ""},
+		"no lists":         {crippled{}, "its runs cannot be listed: it burns"},
+		"lists for a time": {crippled{lists: 3}, "it answered, and then did not: it burns"},
+		"no checkpoints":   {crippled{lists: 99, latest: noTable}, "the checkpoint of the newest run, b of default, cannot be read: no such table"},
+		"a lost one":       {crippled{lists: 99, latest: stores.ErrNotFound}, "the checkpoint of the newest run, b of default, cannot be read"},
+		"deleted":          {crippled{lists: 99, latest: stores.ErrNotFound, heads: stores.ErrNotFound}, ""},
+		"no calls":         {crippled{lists: 99, calls: noTable}, "the call log of the newest run, b of default, cannot be read: no such table"},
+		"no events":        {crippled{lists: 99, log: noTable}, "the log of the newest run, b of default, cannot be read: no such table"},
+	} {
+		for _, unsigned := range []bool{false, true} {
+			c.store.Store = b.store
+			store := c.store
+			store.lists = 99
+			s := b.service(func(o *Options) { o.Formats[0].Open, o.Formats[0].Unsigned = opens(&store), unsigned })
+			store.lists = c.store.lists
+			h := get[Health](t)(s.Examine(t.Context()))
+			if c.want == "" && !h.OK || c.want != "" && (h.OK || len(h.Problems) != 1 || !strings.Contains(h.Problems[0], c.want)) {
+				t.Errorf("%s, unsigned %v: %v %q, want %q", name, unsigned, h.OK, h.Problems, c.want)
+			}
+		}
 	}
 }
