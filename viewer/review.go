@@ -62,8 +62,8 @@ func idempotent(calls []engine.CallInfo, id string) bool {
 
 func ifApproved(w engine.Waiting, p engine.Plan, ahead outlook) string {
 	text := fmt.Sprintf("the decision is stored with step %d, then %s runs once", p.Checkpoint.Step+1, w.Tool)
-	if also := ahead.released(w, p); also != "" {
-		text += ", and also " + also
+	if also := ahead.released(w, p); len(also) > 0 {
+		text += ", and also " + withApprovers(p, also)
 	}
 	return ahead.onward(text, w, p, ahead.then())
 }
@@ -80,16 +80,15 @@ func ifAnswered(w engine.Waiting, p engine.Plan, ahead outlook) string {
 	if _, ends := ahead.denied(p); ends {
 		text = fmt.Sprintf("the answer is stored with step %d", step)
 	}
-	if also := ahead.released(w, p); also != "" {
-		text += ", then runs " + also
+	if also := ahead.released(w, p); len(also) > 0 {
+		text += ", then runs " + withApprovers(p, also)
 	}
 	return ahead.onward(text, w, p, ahead.then())
 }
 
-// released names the calls that were approved before and run for the first time
-// once w is decided. In a reply of a model none runs before one that is open.
-func (o outlook) released(w engine.Waiting, p engine.Plan) string {
-	var ready []engine.CallInfo
+// released are the calls that were approved before and run for the first time once
+// w is decided. In a reply of a model none runs before one that is open.
+func (o outlook) released(w engine.Waiting, p engine.Plan) (ready []engine.CallInfo) {
 	for _, c := range approved(p) {
 		held := o.nodeType(c.Node) == "tools" && slices.ContainsFunc(p.Pending, func(before engine.CallInfo) bool {
 			return before.Node == c.Node && before.Ordinal < c.Ordinal && slices.Contains(others(p, w.ID), before.ID)
@@ -98,7 +97,7 @@ func (o outlook) released(w engine.Waiting, p engine.Plan) string {
 			ready = append(ready, c)
 		}
 	}
-	return withApprovers(p, ready)
+	return ready
 }
 
 // onward is what a decision on w comes to: it does what text says, and then what
@@ -123,11 +122,20 @@ func ifDenied(w engine.Waiting, p engine.Plan, ahead outlook) string {
 	text := fmt.Sprintf("the decision is stored with step %d, %s does not run, and ", p.Checkpoint.Step+1, w.Tool)
 	to := ahead.onError(w.Node)
 	open := others(p, w.ID)
+	also := ""
+	if ready := ahead.released(w, p); len(ready) > 0 {
+		also = "; what is approved already still runs: " + listed(ids(ready))
+	}
+	denied, ends := ahead.denied(p)
 	switch {
-	case len(to) > 0 && len(open) > 0:
-		return text + "the run goes on at " + strings.Join(to, " or ") + ", its way for errors, once " + listed(open) + " " + are(open) + " decided too"
+	case ends:
+		text = strings.TrimSuffix(text, ", and ") + "; " + denied
 	case len(to) > 0:
-		return text + "the run goes on at " + strings.Join(to, " or ") + ", its way for errors"
+		text += "the run goes on at " + strings.Join(to, " or ") + ", its way for errors"
+		if len(open) > 0 {
+			text += ", once " + listed(open) + " " + are(open) + " decided too"
+		}
+		return text + also
 	case ahead.nodeType(w.Node) == "call":
 		text += "the run fails with your note"
 	default:
@@ -136,9 +144,7 @@ func ifDenied(w engine.Waiting, p engine.Plan, ahead outlook) string {
 	if len(open) > 0 {
 		text += "; " + listed(open) + " " + are(open) + " never asked again"
 	}
-	if ready := ids(approved(p)); len(ready) > 0 {
-		text += "; what is approved already still runs: " + listed(ready)
-	}
+	text += also
 	if done := ids(p.Replay); len(done) > 0 {
 		text += "; what " + listed(done) + " did stays done"
 	}

@@ -28,8 +28,8 @@ func ifApprovedInReply(w engine.Waiting, p engine.Plan, ahead outlook) string {
 		return fmt.Sprintf("%s; %s runs once, when %s %s decided too", stored, w.Tool, listed(first), are(first))
 	}
 	text := fmt.Sprintf("%s, then %s runs once", stored, w.Tool)
-	if also := ahead.released(w, p); also != "" {
-		text += ", and also " + also
+	if also := ahead.released(w, p); len(also) > 0 {
+		text += ", and also " + withApprovers(p, also)
 	}
 	return ahead.onward(text, w, p, "then the rest of the reply, then the model goes on")
 }
