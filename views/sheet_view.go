@@ -96,10 +96,12 @@ func (s *sheet) head() []string {
 // shows meanwhile.
 func (s *sheet) headLine() string {
 	r := s.row
-	left := s.styles.Strong.Render(widget.Plain(r.Run)) + ", " +
-		widget.Plain(strings.Join(nonEmpty(r.Flow, ownerOf(s.shared, r), prefixed("user ", r.User), "step "+fmt.Sprint(r.Step)), ", "))
+	rest := ", " + widget.Plain(strings.Join(nonEmpty(r.Flow, ownerOf(s.shared, r), prefixed("user ", r.User), "step "+fmt.Sprint(r.Step)), ", "))
 	v := s.styles.Verdict(r.Verdict)
-	return widget.Ends(left, s.styles.Tone(v.Tone).Render(v.Word+" "+v.Symbol), s.inner(), s.styles.Ellipsis)
+	verdict := v.Word + " " + v.Symbol
+	room := s.inner() - widget.Width(verdict) - 1
+	run := widget.CutMiddle(widget.Plain(r.Run), max(2*room/3, room-widget.Width(rest)), s.styles.Ellipsis)
+	return widget.Ends(s.styles.Strong.Render(run)+rest, s.styles.Tone(v.Tone).Render(verdict), s.inner(), s.styles.Ellipsis)
 }
 
 // storeLine says in which store the run is. The end of a path tells more than
