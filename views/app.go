@@ -22,6 +22,7 @@ type App struct {
 	height  int
 	notice  noticeMsg
 	told    time.Time // when the notice came up
+	owed    bool      // it tells what became of an action whose sheet was closed
 	leaving bool      // asked to quit while an action is under way
 }
 

@@ -22,7 +22,9 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	front := a.frontLayer().screen
-	a.notice = noticeMsg{}
+	if !a.unread() {
+		a.notice = noticeMsg{}
+	}
 	if front.Typing() {
 		a.leaving = false
 		a.pace.note(msg, a.now(), fieldTail)
@@ -101,10 +103,11 @@ func (a *App) outcome(msg outcomeMsg) tea.Cmd {
 			return tea.Batch(l.screen.Update(msg), a.broadcast(changedMsg{}))
 		}
 	}
-	a.tell(noticeMsg{msg.Run + ": " + msg.Outcome.Outcome, outcomeTone(msg.Outcome)})
+	n := noticeMsg{msg.Run + ": " + msg.Outcome.Outcome, outcomeTone(msg.Outcome)}
 	if msg.Problem != nil {
-		a.tell(noticeMsg{msg.Run + ": " + msg.Problem.Message, theme.Danger})
+		n = noticeMsg{msg.Run + ": " + msg.Problem.Message, theme.Danger}
 	}
+	a.notice, a.told, a.owed = n, a.now(), true
 	return a.broadcast(changedMsg{})
 }
 
@@ -138,8 +141,19 @@ func (a *App) changed(msg changedMsg) tea.Cmd {
 // noticeFor is how long a notice stays when no key is pressed.
 const noticeFor = 5 * time.Second
 
+// owedFor is how long it stays whatever key is pressed, when it tells what became of
+// an action: the key was not for it.
+const owedFor = 2 * time.Second
+
 // tell shows one sentence in the footer.
-func (a *App) tell(n noticeMsg) { a.notice, a.told = n, a.now() }
+func (a *App) tell(n noticeMsg) {
+	if !a.unread() {
+		a.notice, a.told, a.owed = n, a.now(), false
+	}
+}
+
+// unread reports that nobody can have read yet what became of an action.
+func (a *App) unread() bool { return a.owed && a.now().Sub(a.told) < owedFor }
 
 func (a *App) tick(msg tickMsg) tea.Cmd {
 	if a.now().Sub(a.told) > noticeFor {

@@ -3,6 +3,7 @@ package views_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/flowtui/flowtui/viewer"
 	"github.com/flowtui/flowtui/views"
@@ -92,4 +93,29 @@ func TestRevealedForecastIsNoChange(t *testing.T) {
 	x.sees("the key is sk-1")
 	x.changed()
 	x.seesNot("changed since you looked")
+}
+
+// What became of an action whose sheet was closed is told in the footer. Keys that
+// were pressed on meanwhile do not take it away before it can be read.
+func TestTheEndOfAnActionOutlastsTheNextKeys(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	x := start(t, 80, 24, func(b *viewstest.Backend) { b.Hold = hold })
+	x.keys("j", "a", pause)
+	x.press("enter")
+	x.pending = nil
+	x.rest()
+	act := x.pending // under way
+	x.pending = nil
+	x.keys("esc")
+	x.backend.ActErr = viewer.Problem{Code: "failed", Message: "it is not known whether the decision was stored"}
+	close(hold)
+	x.pending = act
+	x.run()
+	x.sees("it is not known whether")
+	x.keys("k", "j", "y") // the last one has something to say too
+	x.sees("it is not known whether")
+	x.wait(2 * time.Second)
+	x.keys("k")
+	x.seesNot("it is not known whether")
 }
