@@ -203,38 +203,8 @@ func (s *sheet) position() string {
 
 // status tells what happens, what went wrong and what changed.
 func (s *sheet) status() []string {
-	var lines []string
-	say := func(tone theme.Tone, text string) {
-		if text == "" {
-			return
-		}
-		for _, l := range widget.Wrap(text, s.inner()) {
-			lines = append(lines, s.styles.Tone(tone).Render(l))
-		}
-	}
-	for _, p := range s.progress {
-		if s.stage == ended && p.Text == s.outcome.Outcome {
-			continue // told below
-		}
-		say(theme.Normal, s.styles.Check+" "+p.Stage+"  "+p.Text)
-	}
-	switch {
-	case s.stage == loading:
-		say(theme.Muted, "reading the plan"+s.styles.Ellipsis)
-	case s.stage == running:
-		say(theme.Accent, "under way"+s.styles.Ellipsis)
-	case s.stage == ended:
-		if s.sent != "" {
-			lines = append(lines, s.sentLines()...)
-		}
-		say(outcomeTone(s.outcome), s.outcome.Outcome)
-		for _, w := range s.outcome.Waiting {
-			say(theme.Attention, "now it waits for: "+waitingText(w)+prefixed("  ", w.ID))
-		}
-		if s.chain.reading {
-			say(theme.Muted, "reading what else is open"+s.styles.Ellipsis)
-		}
-	}
+	lines := s.happens()
+	say := s.sayer(&lines)
 	switch {
 	case conflicts(s.problem): // the message says what was faster, and the line below what is now
 		why := strings.TrimPrefix(s.problem.Message, fmt.Sprintf("run %q: ", s.row.Run))
@@ -247,22 +217,65 @@ func (s *sheet) status() []string {
 			say(theme.Normal, s.problem.Hint)
 		}
 	}
-	if s.unseen != nil && s.stage == asking {
+	if s.stage != asking {
+		return lines
+	}
+	if s.unseen != nil {
 		say(theme.Danger, s.unseen.Message)
 		say(theme.Normal, s.unseen.Hint)
 	}
-	if s.stale != "" && s.stage == asking {
+	if s.stale != "" {
 		say(theme.Attention, "changed since you looked: "+s.stale+". r reads it again.")
 	}
-	only := s.offer(s.form.request()).StoreOnly
-	if only && s.stage == asking {
+	switch only := s.offer(s.form.request()).StoreOnly; {
+	case only:
 		say(theme.Attention, "the flow cannot run here: the decision is stored, and whoever has the flow goes on with it")
-	}
-	if s.plan.Blocked != nil && s.stage == asking && !only {
+	case s.plan.Blocked != nil:
 		say(theme.Attention, *s.plan.Blocked)
 		say(theme.Normal, s.plan.Hint)
 	}
 	return lines
+}
+
+// happens tells how far what was asked for is, and what became of it.
+func (s *sheet) happens() (lines []string) {
+	say := s.sayer(&lines)
+	for _, p := range s.progress {
+		if s.stage == ended && p.Text == s.outcome.Outcome {
+			continue // told below
+		}
+		say(theme.Normal, s.styles.Check+" "+p.Stage+"  "+p.Text)
+	}
+	switch s.stage {
+	case loading:
+		say(theme.Muted, "reading the plan"+s.styles.Ellipsis)
+	case running:
+		say(theme.Accent, "under way"+s.styles.Ellipsis)
+	case ended:
+		if s.sent != "" {
+			lines = append(lines, s.sentLines()...)
+		}
+		say(outcomeTone(s.outcome), s.outcome.Outcome)
+		for _, w := range s.outcome.Waiting {
+			say(theme.Attention, "now it waits for: "+waitingText(w)+prefixed("  ", w.ID))
+		}
+		if s.chain.reading {
+			say(theme.Muted, "reading what else is open"+s.styles.Ellipsis)
+		}
+	}
+	return lines
+}
+
+// sayer adds sentences to lines, each wrapped in its tone.
+func (s *sheet) sayer(lines *[]string) func(theme.Tone, string) {
+	return func(tone theme.Tone, text string) {
+		if text == "" {
+			return
+		}
+		for _, l := range widget.Wrap(text, s.inner()) {
+			*lines = append(*lines, s.styles.Tone(tone).Render(l))
+		}
+	}
 }
 
 // outcomeTone tells an end from a stop on the way: a run that waits again has
