@@ -299,13 +299,9 @@ func (p *picker) details(width int, yes, no string) []string {
 	for _, l := range widget.Wrap(strings.Join(place, ", "), width) {
 		lines = append(lines, p.styles.Muted.Render(l))
 	}
-	if e.Why != "" {
-		lines = append(lines, widget.Wrap(e.Why, width)...)
-	}
+	lines = append(lines, quoted(p.styles, e.Why, width)...)
 	lines = append(lines, quoted(p.styles, e.Text, width)...)
-	if e.Want != "" {
-		lines = append(lines, widget.Wrap("passes: "+e.Want, width)...)
-	}
+	lines = append(lines, quoted(p.styles, prefixed("passes: ", e.Want), width)...)
 	lines = append(lines, args...)
 	lines = append(lines, sentence(p.shared, yes, e.IfYes, width)...)
 	return append(lines, sentence(p.shared, no, e.IfNo, width)...)
@@ -314,11 +310,11 @@ func (p *picker) details(width int, yes, no string) []string {
 // quoted is a text of somebody else in its lines. Where there are several a bar
 // stands before each, so that none can be taken for one of the sheet's own.
 func quoted(st *theme.Styles, text string, width int) []string {
-	switch {
-	case text == "":
+	if text == "" {
 		return nil
-	case !strings.Contains(text, "\n"):
-		return widget.Wrap(text, width)
+	}
+	if lines := widget.Wrap(text, width); len(lines) == 1 {
+		return lines
 	}
 	bar := st.Muted.Render(st.Bar) + " "
 	lines := widget.Wrap(text, max(1, width-widget.Width(bar)))
