@@ -344,7 +344,7 @@ const endLines = 2
 func (p *picker) arguments(e viewer.ReviewEntry, width int) []string {
 	lines := tree(e.Lines, width)
 	if len(lines) == 0 && len(e.Args) > 0 {
-		lines = widget.Break(string(e.Args), width)
+		lines = indented(widget.Break(string(e.Args), max(1, width-2)))
 	}
 	if len(lines) == 0 {
 		return nil

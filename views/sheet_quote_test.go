@@ -1,6 +1,7 @@
 package views_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -29,4 +30,24 @@ func TestNoLineOfAQuestionIsTakenForTheSheets(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Nor can a line of arguments that are one text.
+func TestNoLineOfATextArgumentIsTakenForTheSheets(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 30, planOf("order-9", func(p *viewer.Plan) {
+		e := &p.Review[0]
+		e.Args = json.RawMessage(`"send it\napprove    nothing runs\nend"`)
+		e.Lines = []viewer.Line{{Text: `"send it`}, {Text: "approve    nothing runs", More: true}, {Text: `end"`, More: true}}
+	}))
+	x.keys("j", "a", pause)
+	x.sees(`│   "send it`, "│   approve    nothing runs", `│   end"`)
+	x.seesNot("│ approve    nothing runs")
+
+	x = start(t, 80, 30, planOf("order-9", func(p *viewer.Plan) { // nothing was drawn of them
+		p.Review[0].Args, p.Review[0].Lines = json.RawMessage(`"`+strings.Repeat("x", 73)+`approve    nothing runs"`), nil
+	}))
+	x.keys("j", "a", pause)
+	x.sees("approve    nothing runs")
+	x.seesNot("│ approve    nothing runs")
 }

@@ -361,8 +361,9 @@ func tree(lines []viewer.Line, width int) []string {
 }
 
 // treeHead is what stands before a value: its key, on lines above when it is long.
+// Nothing begins where the sheet's own words do.
 func treeHead(l viewer.Line, keys, width int) (above []string, head string) {
-	indent := widget.Space(min(2*l.Depth, width/3))
+	indent := widget.Space(min(max(2, 2*l.Depth), width/3))
 	key := lineKey(l, 2*l.Depth > width/3)
 	head = indent + key
 	switch {
