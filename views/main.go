@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/signal"
 	"runtime"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/charmbracelet/x/term"
 
+	"github.com/flowtui/flowtui/internal/signals"
 	"github.com/flowtui/flowtui/viewer"
 )
 
@@ -23,10 +21,8 @@ func Main(ctx context.Context, p viewer.Program) error {
 	if !term.IsTerminal(os.Stdin.Fd()) || !term.IsTerminal(os.Stdout.Fd()) {
 		return errors.New("the screens need a terminal")
 	}
-	stops := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
-	ctx, stop := signal.NotifyContext(ctx, stops...)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	ctx, release := signals.Context(ctx)
+	defer release()
 	s, err := p.Attach(ctx)
 	if err != nil {
 		return err

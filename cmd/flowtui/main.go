@@ -9,15 +9,11 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
-	"slices"
-	"syscall"
+
+	"github.com/flowtui/flowtui/internal/signals"
 )
 
 func main() {
-	stops := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
-	stops = slices.DeleteFunc(stops, signal.Ignored) // as under nohup
-	ctx, stop := signal.NotifyContext(context.Background(), stops...)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	ctx, _ := signals.Context(context.Background()) // until the process ends
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

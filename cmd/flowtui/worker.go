@@ -34,8 +34,9 @@ verify, one of a flow that is not in --flows are left as they are and told once.
 A store of teff's takes no worker: see flowtui recover.
 
 Starting it is the consent: it asks nothing. SIGINT, SIGTERM and SIGHUP stop it
-and leave its runs recoverable; a second one ends it at once. It works on the runs
-of one owner; --owner '*' means all.`,
+and leave its runs recoverable; a second one ends it at once, but for SIGHUP, which
+a terminal that closes may send twice. It works on the runs of one owner;
+--owner '*' means all.`,
 		Args: arguments("STORE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.work(cmd.Context(), args[0], f)
