@@ -28,7 +28,8 @@ func parseCallNumber(s string) (c callNumber, ok bool) {
 
 // Calls implements stores.Store.
 func (s *Store) Calls(ctx context.Context, k stores.Key, since int64) ([]stores.Call, error) {
-	calls, err := s.calls(ctx, k, max(0, since))
+	calls, err := settled(ctx, s, k, func(c stores.Call) bool { return c.Bad != "" },
+		func() ([]stores.Call, error) { return s.calls(ctx, k, max(0, since)) })
 	return calls, s.wrap("calls", k, err)
 }
 
@@ -129,7 +130,8 @@ func (s *Store) names(ctx context.Context, k stores.Key) ([]string, error) {
 
 // Events implements stores.EventLog.
 func (s *Store) Events(ctx context.Context, k stores.Key, after int64, limit int) ([]stores.Event, error) {
-	events, err := s.events(ctx, k, max(0, after), limit)
+	events, err := settled(ctx, s, k, func(e stores.Event) bool { return e.Bad != "" },
+		func() ([]stores.Event, error) { return s.events(ctx, k, max(0, after), limit) })
 	return events, s.wrap("events", k, err)
 }
 

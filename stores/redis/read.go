@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -120,6 +121,30 @@ func (s *Store) fields(ctx context.Context, k stores.Key, names []string, size i
 	return nil
 }
 
+// settled reads rows of a run in several round trips. The run may be deleted or
+// started anew in between, and its rows then seem gone: bad rows count only if
+// the run is of the same life before and after. Others need no further trips.
+func settled[T any](ctx context.Context, s *Store, k stores.Key, bad func(T) bool, read func() ([]T, error)) ([]T, error) {
+	rows, err := read()
+	for err == nil && slices.ContainsFunc(rows, bad) {
+		before, err := s.stand(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		if rows, err = read(); err != nil {
+			return nil, err
+		}
+		after, err := s.stand(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		if before.exists == after.exists && before.lost == after.lost && before.incarnation == after.incarnation {
+			break
+		}
+	}
+	return rows, err
+}
+
 // Latest implements stores.Store.
 func (s *Store) Latest(ctx context.Context, k stores.Key) (stores.Checkpoint, error) {
 	c, err := s.latest(ctx, k)
@@ -207,7 +232,8 @@ func (s *Store) At(ctx context.Context, k stores.Key, step int64) (stores.Checkp
 
 // History implements stores.Historian.
 func (s *Store) History(ctx context.Context, k stores.Key, q stores.HistoryQuery) ([]stores.Checkpoint, error) {
-	steps, err := s.history(ctx, k, q)
+	steps, err := settled(ctx, s, k, func(c stores.Checkpoint) bool { return c.Bad != "" },
+		func() ([]stores.Checkpoint, error) { return s.history(ctx, k, q) })
 	return steps, s.wrap("history", k, err)
 }
 

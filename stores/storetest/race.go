@@ -16,6 +16,7 @@ var raceCases = []testCase{
 	{"saves of many runs", raceRuns},
 	{"readers beside a writer", raceReaders},
 	{"auditors beside writers", raceAuditors},
+	{"readers of rows beside deletes", raceRows},
 }
 
 // racers is how many goroutines race.
@@ -183,4 +184,52 @@ func raceAuditors(s *suite) {
 	})
 	stop.Store(true)
 	auditors.Wait()
+}
+
+// raceRows: a run that is deleted and started anew while its rows are read has
+// no row that cannot be read.
+func raceRows(s *suite) {
+	k := s.place("r").Key
+	var stop atomic.Bool
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for !stop.Load() {
+				steps, err1 := s.History(s.ctx, k, stores.HistoryQuery{Payload: true})
+				events, err2 := s.Events(s.ctx, k, 0, 0)
+				if err := errors.Join(err1, err2); err != nil && !errors.Is(err, stores.ErrNotFound) {
+					s.Errorf("read: %v", err)
+					return
+				}
+				for _, c := range steps {
+					if c.Bad != "" {
+						s.Errorf("step %d: %s", c.Step, c.Bad)
+						return
+					}
+				}
+				for _, e := range events {
+					if e.Bad != "" {
+						s.Errorf("event %d: %s", e.N, e.Bad)
+						return
+					}
+				}
+			}
+		})
+	}
+	for round := range 40 {
+		p := s.place("r")
+		p.Incarnation = fmt.Sprint(round)
+		for n := range int64(5) {
+			w := Step(p, n)
+			w.Events = []stores.Event{Event(p, n+1)}
+			if err := s.Save(s.ctx, w); err != nil {
+				s.Errorf("step %d: %v", n, err)
+			}
+		}
+		if err := s.Delete(s.ctx, k); err != nil {
+			s.Errorf("delete: %v", err)
+		}
+	}
+	stop.Store(true)
+	readers.Wait()
 }
