@@ -13,11 +13,11 @@ import (
 // further SIGINT or SIGTERM ends the process at once. A further SIGHUP does
 // nothing: when a terminal closes, both the shell and the system may send one,
 // and the user has asked for an end only once.
-func Context(parent context.Context) (ctx context.Context, release func()) {
+func Context(parent context.Context) (context.Context, func()) {
 	asked, forget := notify(parent, os.Interrupt, syscall.SIGTERM)
-	ctx, release = notify(asked, syscall.SIGHUP)
+	ctx, release := notify(asked, syscall.SIGHUP)
 	context.AfterFunc(ctx, forget)
-	return ctx, func() { forget(); release() }
+	return ctx, func() { release(); forget() }
 }
 
 func notify(ctx context.Context, stops ...os.Signal) (context.Context, context.CancelFunc) {
