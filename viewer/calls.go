@@ -87,12 +87,18 @@ func callOf(c engine.CallInfo, f facts, reveal bool) Call {
 	if c.Note != "" {
 		v.Why += ": " + c.Note
 	}
+	if len(c.Args) == 0 { // a call without any has null
+		v.Why = joinedBy("; ", noStart, v.Why)
+	}
 	if !reveal {
 		args, result := maskJSON(v.Args), maskJSON(v.Result)
 		v.Args, v.Result, v.Masked = args.JSON, result.JSON, args.Count()+result.Count()
 	}
 	return v
 }
+
+// noStart is why nothing is known of the arguments of a call.
+const noStart = "the record with its arguments is missing or cannot be read"
 
 // unstarted reports a call that its worker could not start: it surely did not
 // run, and no operator had to say so.

@@ -137,14 +137,17 @@ func historyStep(c stores.Checkpoint, checked checked) HistoryStep {
 		Step: c.Step, Segment: c.Segment, Status: string(c.Status), At: []string{}, Time: c.Time.UTC(),
 		Claim: c.Base < c.Step && c.Status == stores.StatusRunning, Verdict: Unchecked,
 	}
-	switch v := checked.verdict; v {
-	case Unchecked:
-	case NoKeyGiven, UnknownKey, Unsigned:
+	switch v := checked.verdict; {
+	case v == Unchecked:
+	case v.Keyless(), v == Unsigned:
 		h.Verdict = v
 	default:
 		h.Verdict = Verified
 	}
 	for _, f := range checked.all {
+		if f.Verdict.Keyless() && h.Verdict == Verified { // another finding is worse, but nothing was verified
+			h.Verdict = f.Verdict
+		}
 		if f.Step == c.Step && (f.Record == engine.RecordCheckpoint || f.Record == engine.RecordHead) {
 			h.Verdict = worse(h.Verdict, f.Verdict)
 		}

@@ -55,6 +55,10 @@ func (v Verdict) Bad() bool {
 	return v == Forged || v == Gap || v == Regressed || v == Unreadable
 }
 
+// Keyless reports the verdict of rows whose key was not given. Missing and
+// unreadable ones, and broken links between them, are found all the same.
+func (v Verdict) Keyless() bool { return v == NoKeyGiven || v == UnknownKey }
+
 // Lease says who works on a run.
 type Lease struct {
 	Holder  string    `json:"holder"`

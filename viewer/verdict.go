@@ -54,11 +54,12 @@ func (s *Service) headVerdict(a *attachment, storeID string, h stores.Head) (Ver
 	case s.o.Keys == nil:
 		err = seal.ErrNoKey
 	}
+	own := Unchecked
 	switch {
 	case errors.Is(err, seal.ErrNoKey):
-		return NoKeyGiven, ""
+		own = NoKeyGiven
 	case errors.Is(err, seal.ErrUnknownKey):
-		return UnknownKey, ""
+		own = UnknownKey
 	case errors.Is(err, seal.ErrFormat):
 		return Unreadable, "its list entry: " + err.Error()
 	case err != nil:
@@ -66,15 +67,19 @@ func (s *Service) headVerdict(a *attachment, storeID string, h stores.Head) (Ver
 	case storeID != "" && h.Store != storeID:
 		return Forged, "its list entry was signed for another store"
 	}
-	if why := s.regressed(ref, h); why != "" {
-		return Regressed, why
+	if own == Unchecked { // what anybody could have written is not remembered as seen
+		if why := s.regressed(ref, h); why != "" {
+			return Regressed, why
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c, ok := s.verdicts[ref]; ok && c.head == fingerprint(h) && (!c.passing || s.now().Sub(c.at) <= freshFor) {
+	c, ok := s.verdicts[ref]
+	ok = ok && c.head == fingerprint(h) && (!c.passing || s.now().Sub(c.at) <= freshFor)
+	if ok && (own == Unchecked || c.verdict.Bad()) { // missing rows are found without the key, too
 		return c.verdict, c.reason
 	}
-	return Unchecked, ""
+	return own, ""
 }
 
 // forgetHint is the way out when a store was set back by its own people.

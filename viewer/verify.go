@@ -119,7 +119,11 @@ func (s *Service) known(ctx context.Context, a *attachment, h stores.Head) bool 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, checked := s.verdicts[a.ref(h.Key)]
-	return v != Unchecked && (!checked || s.now().Sub(c.at) < lookAgain)
+	recent := s.now().Sub(c.at) < lookAgain
+	if v.Keyless() { // it says nothing of the rows
+		return checked && c.head == fingerprint(h) && recent
+	}
+	return v != Unchecked && (!checked || recent)
 }
 
 // lookAgain is how long a sound verdict holds for the look in the background:

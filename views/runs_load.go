@@ -260,7 +260,7 @@ func (r *runs) verifyNext() tea.Cmd {
 	var refs []viewer.Ref
 	for _, row := range r.table.Rows() {
 		v, seen := r.checked[row.Ref]
-		if row.Verdict != viewer.Unchecked || (seen && v == row.Version) {
+		if row.Verdict != viewer.Unchecked && !row.Verdict.Keyless() || (seen && v == row.Version) {
 			continue
 		}
 		r.checked[row.Ref] = row.Version

@@ -79,6 +79,15 @@ func TestVerdictsComeAfterTheRows(t *testing.T) {
 	same(t, len(x.backend.Verified), 61) // unless asked for
 }
 
+// What is found without the key is found in the background, too.
+func TestRowsWithoutTheirKeyAreLookedAt(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24, many(60, viewer.NoKeyGiven))
+	same(t, len(x.backend.Verified), 60)
+	x.changed()
+	same(t, len(x.backend.Verified), 60) // once per version
+}
+
 func TestEmptyNeedsYouSaysWhatThereIs(t *testing.T) {
 	t.Parallel()
 	x := start(t, 80, 24, func(b *viewstest.Backend) {

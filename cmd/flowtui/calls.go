@@ -66,6 +66,8 @@ func callResult(c viewer.Call) string {
 	switch {
 	case c.Error != "":
 		text = "error: " + oneLine(c.Error)
+	case c.Why != "" && c.State == viewer.CallDone:
+		text += "; " + oneLine(c.Why)
 	case c.Why != "":
 		text = oneLine(c.Why)
 	}
