@@ -56,6 +56,7 @@ type runs struct {
 	tallied  time.Time // last request of counts
 	looked   time.Time // last look in the background
 	checked  map[viewer.Ref]string
+	asked    viewer.Row // run that is verified because the user asked for it
 	text     string     // filter of the rows that are shown
 	last     viewer.Ref // run that the cursor was on
 	away     viewer.Ref // run that left while something was in front of the list

@@ -94,7 +94,7 @@ func (r *runs) verifyRow(row viewer.Row) tea.Cmd {
 	if r.check.busy {
 		return notice("still verifying, try again in a moment", theme.Attention)
 	}
-	r.checked[row.Ref] = row.Version
+	r.checked[row.Ref], r.asked = row.Version, row
 	return tea.Batch(verify(r.env, r.check.ask(r.env), viewer.VerifyRequest{Refs: []viewer.Ref{row.Ref}}),
 		notice("verifying "+row.Run+r.styles.Ellipsis, theme.Muted))
 }

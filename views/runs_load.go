@@ -296,7 +296,32 @@ func (r *runs) verified(msg reply[viewer.Report]) tea.Cmd {
 	if !r.check.take(msg.ticket) {
 		return nil
 	}
-	return tea.Batch(r.readPage(), r.verifyNext())
+	told := r.tellVerdict(msg)
+	return tea.Batch(told, r.readPage(), r.verifyNext())
+}
+
+// tellVerdict says what came of the verification that the user asked for.
+func (r *runs) tellVerdict(msg reply[viewer.Report]) tea.Cmd {
+	run, ref := r.asked.Run, r.asked.Ref
+	if ref == (viewer.Ref{}) {
+		return nil
+	}
+	r.asked = viewer.Row{}
+	if msg.Problem != nil {
+		return notice(run+" could not be verified: "+msg.Problem.Message, theme.Danger)
+	}
+	for _, found := range msg.Value.Rows {
+		if found.Ref != ref {
+			continue
+		}
+		look := r.styles.Verdict(found.Verdict)
+		text := run + ": " + look.Symbol + " " + look.Word
+		if i := slices.IndexFunc(msg.Value.Findings, func(f viewer.Finding) bool { return f.Verdict == found.Verdict && f.Verdict.Bad() }); i >= 0 {
+			text += ", " + msg.Value.Findings[i].Reason
+		}
+		return notice(text, look.Tone)
+	}
+	return notice(run+" could not be verified: the store tells nothing of it", theme.Danger)
 }
 
 // retry reads again some time after a read failed.

@@ -1,6 +1,7 @@
 package views_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -130,4 +131,28 @@ func TestRunsWithoutFlowsHaveNoColumnForThem(t *testing.T) {
 	if l := x.line("waiting for"); !strings.Contains(l, "flow") {
 		t.Error(l)
 	}
+}
+
+// Whoever asks for a verification is told what came of it.
+func TestVerifyingARunTellsItsOutcome(t *testing.T) {
+	t.Parallel()
+	sound := start(t, 80, 24)
+	sound.keys("V")
+	sound.sees("order-7: ✓ verified")
+
+	cut := start(t, 80, 24, func(b *viewstest.Backend) {
+		ref := viewstest.Ref("order-7")
+		b.Report = &viewer.Report{Runs: 1, Rows: []viewer.RunVerdict{{Ref: ref, Verdict: viewer.Gap}}, Findings: []viewer.Finding{
+			{Run: "order-7", Record: "checkpoint", Verdict: viewer.NoKeyGiven, Reason: "no key was given"},
+			{Run: "order-7", Record: "call", N: 3, Verdict: viewer.Gap, Reason: "call record 3 of segment 1 is missing"},
+		}}
+	})
+	cut.seesNot("order-7: ")
+	cut.keys("V")
+	cut.sees("order-7: ✗ gap, call record 3 of segment 1 is missing")
+
+	down := start(t, 80, 24)
+	down.backend.Err = errors.New("the disk is gone")
+	down.keys("V")
+	down.sees("order-7 could not be verified: the disk is gone")
 }

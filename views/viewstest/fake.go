@@ -240,6 +240,9 @@ func (b *Backend) Verify(_ context.Context, v viewer.VerifyRequest) (viewer.Repo
 		if i := b.index(ref); i >= 0 && b.Rows[i].Verdict == viewer.Unchecked {
 			b.Rows[i].Verdict = viewer.Verified
 		}
+		if i := b.index(ref); i >= 0 {
+			report.Rows = append(report.Rows, viewer.RunVerdict{Ref: ref, Verdict: b.Rows[i].Verdict})
+		}
 	}
 	return report, nil
 }
