@@ -183,3 +183,25 @@ func TestTheKeyStateFollowsTheStore(t *testing.T) {
 		t.Errorf("another's: %q", k)
 	}
 }
+
+// A run of which not even the status can be read needs a person, and a list that
+// has it was read only in part.
+func TestWhatCannotBeReadNeedsYou(t *testing.T) {
+	b := newBench(t)
+	b.start("plain", "bad")
+	b.start("plain", "good")
+	s, w := b.tampered()
+	w.head = func(h *stores.Head) {
+		if h.Run == "bad" {
+			h.Bad, h.Status, h.Payload = "the row was cut", "", nil
+		}
+	}
+	page := get[Page](t)(s.List(t.Context(), Query{}))
+	if len(page.Unread) != 1 || page.Unread[0].Run != "bad" || page.Unread[0].Exit() != 6 {
+		t.Errorf("unread: %+v", page.Unread)
+	}
+	get[Report](t)(s.Verify(t.Context(), VerifyRequest{Newest: 10})) // the look in the background
+	if got := runs(get[Page](t)(s.List(t.Context(), Query{Tab: TabNeedsYou})).Rows); got != "bad" {
+		t.Errorf("needs-you has %q, want bad", got)
+	}
+}

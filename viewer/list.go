@@ -170,7 +170,7 @@ func (s *Service) newest(ctx context.Context, q Query, f stores.Filter, c cursor
 		s.checkPage(ctx, &page)
 	}
 	page.Unread = append(page.Unread, unread(page.Rows...)...)
-	page.Problems = s.problems(list)
+	page.Problems = s.lacks(ctx, list)
 	page.Next = nextOf(cursor{Tab: q.Tab}, list)
 	return page, ctx.Err()
 }
@@ -214,10 +214,25 @@ func (s *Service) problems(list []*stream) []StoreProblem {
 			err = t.partly
 		}
 		if p, down := s.health(t.at, err); down {
+			p.Partly = t.err == nil
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// lacks is problems, and which bundles lack runs for all that can be told. To
+// verify, that is a finding.
+func (s *Service) lacks(ctx context.Context, list []*stream) []StoreProblem {
+	for _, t := range list {
+		if b := s.bundled(ctx, t.at); b != nil && b.verdict.Bad() && t.partly == nil {
+			t.partly = Problem{
+				Code: codeCorrupt, Message: fmt.Sprintf("runs may be missing in %s: %s", t.at.label, b.why),
+				Hint: "get the bundle again from where it was made, or export its runs anew",
+			}
+		}
+	}
+	return s.problems(list)
 }
 
 func (s *Service) health(a *attachment, err error) (StoreProblem, bool) {

@@ -45,7 +45,7 @@ func (s *Service) needsYou(ctx context.Context, q Query, f stores.Filter, c curs
 	if c.Shown != nil {
 		rows = slices.DeleteFunc(rows, func(r Row) bool { return keyOf(r).compare(*c.Shown) <= 0 })
 	}
-	page := Page{Rows: rows, Problems: s.problems(w.streams)}
+	page := Page{Rows: rows, Problems: s.lacks(ctx, w.streams)}
 	switch {
 	case len(rows) > q.Limit:
 		page.Rows = rows[:q.Limit]

@@ -75,6 +75,9 @@ func (s *Service) look(ctx context.Context, a *attachment, h stores.Head, certai
 	g.setBack = g.verdict == Regressed && s.regressed(a.ref(h.Key), h) != ""
 	var err error
 	g.body, g.foreign, err = decodeHead(h)
+	if h.Bad != "" {
+		g.unread = g.reason
+	}
 	switch {
 	case err == nil || g.verdict.Bad():
 	case g.foreign != nil:

@@ -164,12 +164,13 @@ type Query struct {
 type Page struct {
 	Rows     []Row
 	Next     string         // "" on the last page
-	Problems []StoreProblem // stores that could not be read
+	Problems []StoreProblem // stores that could not be read, or only in part
 	Unread   []Problem      // runs of which a part could not be read, also where the tab leaves them out
 }
 
-// StoreProblem is a store that could not be read.
+// StoreProblem is a store that could not be read, or only in part.
 type StoreProblem struct {
+	Partly  bool // what was read of it is there, but runs may be missing
 	Store   string
 	Problem Problem
 	Since   time.Time

@@ -90,7 +90,7 @@ func (s *Service) verifyOne(ctx context.Context, ref Ref) verification {
 		if _, err := a.store.Latest(ctx, k); err != nil {
 			reason := "its list entry cannot be read: " + h.Bad
 			c := checked{verdict: Unreadable, reason: reason, all: []Finding{{h.Owner, h.Run, engine.RecordHead, h.Step, 0, Unreadable, reason}}}
-			return verification{checked: c, ref: ref}
+			return verification{checked: s.recollect(a, h, c), ref: ref}
 		}
 	}
 	c, err := s.inspectFrom(ctx, a, k, h)
@@ -120,7 +120,7 @@ func (s *Service) known(ctx context.Context, a *attachment, h stores.Head) bool 
 	defer s.mu.Unlock()
 	c, checked := s.verdicts[a.ref(h.Key)]
 	recent := s.now().Sub(c.at) < lookAgain
-	if v.Keyless() { // it says nothing of the rows
+	if v.Keyless() || v.Bad() { // it says nothing of the rows, or is not kept for who looks for tampered runs
 		return checked && c.head == fingerprint(h) && recent
 	}
 	return v != Unchecked && (!checked || recent)

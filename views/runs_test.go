@@ -156,3 +156,17 @@ func TestVerifyingARunTellsItsOutcome(t *testing.T) {
 	down.keys("V")
 	down.sees("order-7 could not be verified: the disk is gone")
 }
+
+// A store of which runs may be missing is no all-clear.
+func TestAStoreThatWasReadInPartIsNoAllClear(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24, func(b *viewstest.Backend) {
+		b.Rows = nil
+		b.Problems = []viewer.StoreProblem{{Store: "demo.db", Partly: true, Since: viewstest.Now, Problem: viewer.Problem{
+			Code: "corrupt", Message: "runs may be missing in demo.db: its manifest is damaged", Hint: "get the bundle again",
+		}}}
+	})
+	x.sees("demo.db read only in part", "runs may be missing in demo.db: its manifest is damaged",
+		"What is here is not known: a store cannot be read whole: runs may be missing.", "get the bundle again")
+	x.seesNot("Nothing needs you", "not read since")
+}

@@ -157,7 +157,11 @@ func (r *runs) missing() string {
 	var all []string
 	for _, info := range stores(r.shared) {
 		if p := r.unread(info.Label); p != nil {
-			all = append(all, storeName(r.shared, info.Label, info.Label)+" not read since "+clock(p.Since))
+			how := " not read since " + clock(p.Since)
+			if p.Partly {
+				how = " read only in part"
+			}
+			all = append(all, storeName(r.shared, info.Label, info.Label)+how)
 		}
 	}
 	if r.failed != nil {
@@ -173,7 +177,11 @@ func (r *runs) empty() []string {
 	case r.failed != nil:
 		return []string{"  " + widget.Plain(r.failed.Hint)}
 	case r.troubled():
-		return []string{"  What is here is not known: a store cannot be read."}
+		how := "."
+		if r.partial[0].Partly {
+			how = " whole: runs may be missing."
+		}
+		return append([]string{"  What is here is not known: a store cannot be read" + how}, nonEmpty(prefixed("  ", widget.Plain(r.partial[0].Problem.Hint)))...)
 	case !r.loaded:
 		return []string{"  reading" + r.styles.Ellipsis}
 	case r.others > 0:

@@ -87,10 +87,14 @@ func (a *app) ls(ctx context.Context, store string, q viewer.Query, text string)
 	for i := range page.Rows {
 		s.sayTurns(ctx, &page.Rows[i])
 	}
-	if err := a.result(page.Rows, func(w io.Writer) { a.rows(w, page.Rows, s.owner == stores.AnyOwner, a.width()) }); err != nil {
+	if err := a.result(page.Rows, func(w io.Writer) {
+		if len(page.Rows) > 0 || len(page.Problems) == 0 { // else the problem says that none could be read
+			a.rows(w, page.Rows, s.owner == stores.AnyOwner, a.width())
+		}
+	}); err != nil {
 		return err
 	}
-	if len(page.Rows) == 0 {
+	if len(page.Rows) == 0 && len(page.Problems) == 0 {
 		a.noteOthers(ctx, s, q.Owner)
 	}
 	if page.Next != "" {
