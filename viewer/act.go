@@ -38,7 +38,7 @@ func (s *Service) Act(ctx context.Context, r Request, progress func(Progress)) (
 		return out(s, o, false), nil
 	}
 	if g.setBack {
-		return Outcome{}, Problem{Code: codeCorrupt, Message: g.reason, Run: k.Run, Hint: forgetHint}
+		return Outcome{}, s.setBackProblem(a, k, g.reason)
 	}
 	if r.Version, err = s.bind(ctx, a, k, r.Version); err != nil {
 		return Outcome{}, s.absent(ctx, a, k, err)

@@ -18,6 +18,7 @@ type facts struct {
 	verdict Verdict
 	reason  string // what does not verify, one sentence
 	setBack bool   // regressed only by what was seen before
+	forget  string // then: what to do when that was on purpose
 
 	step, base, segment int64
 	at                  []string

@@ -141,6 +141,9 @@ func (s *Service) facts(g glimpse) facts {
 		updated: h.Updated, now: s.now(), leases: g.at.leases(), refusals: s.refusals(g.at, h),
 		setBack: g.setBack, foreign: g.foreign,
 	}
+	if f.setBack {
+		f.forget = s.forgetHint(g.at, h.Key)
+	}
 	if h.Bad != "" || !h.Status.Valid() || g.verdict == Unreadable {
 		f.status = unreadable
 	}

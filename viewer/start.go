@@ -144,7 +144,7 @@ func (s *Service) recoverOne(ctx context.Context, a *attachment, h stores.Head, 
 	if v, why := s.headVerdict(a, a.id(ctx), h); v == Regressed {
 		p := Problem{Code: codeCorrupt, Message: why}
 		if s.regressed(a.ref(h.Key), h) != "" {
-			p.Hint = forgetHint
+			p.Hint = s.forgetHint(a, h.Key)
 		}
 		return fail(p)
 	}

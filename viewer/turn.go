@@ -64,7 +64,7 @@ func (s *Service) Turn(ctx context.Context, r TurnRequest) (Reply, error) {
 	t := engine.Turn{Key: k, Message: r.Message, Identity: s.o.Identity, By: s.o.By, Question: r.Question, New: r.New, Strict: !r.Unchecked, Unchecked: r.Unchecked}
 	switch g, err := s.glimpse(ctx, a, k); {
 	case err == nil && g.setBack:
-		return Reply{}, Problem{Code: codeCorrupt, Message: g.reason, Run: k.Run, Hint: forgetHint}
+		return Reply{}, s.setBackProblem(a, k, g.reason)
 	case err == nil:
 		t.Identity = stores.Identity{Principal: s.o.Identity.Principal} // the run keeps its user, whoever writes
 	case !errors.Is(err, stores.ErrNotFound) && !errors.Is(err, engine.ErrCheckpointNotFound):

@@ -83,7 +83,19 @@ func (s *Service) headVerdict(a *attachment, storeID string, h stores.Head) (Ver
 }
 
 // forgetHint is the way out when a store was set back by its own people.
-const forgetHint = "if a backup was restored on purpose, forget what was seen: flowtui verify STORE RUN --forget-seen"
+func (s *Service) forgetHint(a *attachment, k stores.Key) string {
+	args := append([]string{nameOr(s.o.Command, "flowtui"), "verify"}, s.o.KeyFlags...)
+	if k.Owner != stores.DefaultOwner || s.o.SayOwner {
+		args = append(args, "--owner", k.Owner)
+	}
+	args = append(args, "--forget-seen")
+	return "if a backup was restored on purpose, forget what was seen: " + shellJoin(placed(args, []string{a.location(), k.Run}))
+}
+
+// setBackProblem refuses a run that was seen at a later step.
+func (s *Service) setBackProblem(a *attachment, k stores.Key, reason string) Problem {
+	return Problem{Code: codeCorrupt, Message: fmt.Sprintf("run %q: %s", k.Run, reason), Run: k.Run, Hint: s.forgetHint(a, k)}
+}
 
 // regressed compares a sound head with what was seen before, and remembers it.
 func (s *Service) regressed(ref Ref, h stores.Head) string {

@@ -18,7 +18,7 @@ func why(f facts) (why, next string) {
 	case f.foreign != nil:
 		why, next = whyForeign(f)
 	case f.setBack:
-		return f.reason, forgetHint
+		return f.reason, f.forget
 	case f.verdict.Bad():
 		return f.reason, "nothing can be resumed, recovered or approved; see all findings with verify"
 	case f.inDoubt():

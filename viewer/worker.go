@@ -133,7 +133,7 @@ func (s *Service) setBack(ctx context.Context, a *attachment, h stores.Head) err
 	}
 	e := &engine.Error{Class: engine.ErrCheckpointStoreCorrupt, Key: h.Key, Reason: why, Hint: "see flowtui verify"}
 	if s.regressed(a.ref(h.Key), h) != "" {
-		e.Hint = forgetHint
+		e.Hint = s.forgetHint(a, h.Key)
 	}
 	return e
 }

@@ -106,6 +106,8 @@ func at(row viewer.Row) string {
 // waitsFor is the short reason why a run does not move.
 func waitsFor(row viewer.Row) string {
 	switch {
+	case row.Verdict.Bad(): // what it waits for comes to nothing
+		return row.Why
 	case len(row.Waiting) == 0 && row.NeedsYou():
 		if row.Error != "" {
 			return row.Error

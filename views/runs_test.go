@@ -170,3 +170,22 @@ func TestAStoreThatWasReadInPartIsNoAllClear(t *testing.T) {
 		"What is here is not known: a store cannot be read whole: runs may be missing.", "get the bundle again")
 	x.seesNot("Nothing needs you", "not read since")
 }
+
+// Why a run does not verify is told before what it waits for: that comes to nothing.
+func TestATamperedRunThatWaitsTellsWhy(t *testing.T) {
+	t.Parallel()
+	x := start(t, 120, 24, func(b *viewstest.Backend) {
+		r := &b.Rows[1] // it waits for an approval
+		r.Badges, r.Verdict, r.Why = []viewer.Badge{viewer.Tampered, viewer.Paused}, viewer.Forged, "step 2 is forged: it was changed"
+		b.Rows = b.Rows[1:2]
+	})
+	row := ""
+	for line := range strings.Lines(x.app.View()) {
+		if row == "" && strings.Contains(line, "tampered") {
+			row = line
+		}
+	}
+	if !strings.Contains(row, "step 2 is") || strings.Contains(row, "charge_card") {
+		t.Errorf("the row is %q", row)
+	}
+}

@@ -217,6 +217,8 @@ func (a *app) rows(w io.Writer, rows []viewer.Row, owners bool, width int) {
 // waitingFor says in a few words what a run waits for or why it is where it is.
 func waitingFor(r viewer.Row) string {
 	switch {
+	case r.Verdict.Bad(): // what it waits for comes to nothing
+		return clip(oneLine(r.Why), 60)
 	case len(r.Waiting) == 0 && r.Recoverable(): // whose worker is gone says less than what it takes
 		return clip("a recovery: "+oneLine(r.Why), 60)
 	case len(r.Waiting) == 0:
