@@ -1,11 +1,13 @@
 package views_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/flowtui/flowtui/viewer"
+	"github.com/flowtui/flowtui/views"
 	"github.com/flowtui/flowtui/views/viewstest"
 )
 
@@ -54,9 +56,48 @@ func TestScenario27AFailedReadIsNoStatus(t *testing.T) {
 	x.keys("enter")
 	remove(x.backend, "order-7")
 	x.changed()
-	x.sees("there is no run order-7", "? in doubt", "last read")
+	x.sees("there is no run order-7", "not there any more", "last read")
+	x.seesNot("✓ verified", "? in doubt")
 	x.keys("e")
 	x.sees("the run cannot be read")
+}
+
+// What was known of a run is told as what it was while its store does not answer.
+func TestTheHeaderOfAnUnreadRunIsOfThePast(t *testing.T) {
+	t.Parallel()
+	x := start(t, 80, 24)
+	x.keys("enter")
+	x.backend.Err = errors.New("the disk is gone")
+	x.changed()
+	x.sees("was ✓ verified", "was ? in doubt")
+	x.backend.Err = nil
+	x.wait(views.Heartbeat)
+	x.sees("✓ verified")
+	x.seesNot("was ")
+}
+
+// A store that is gone may be put back: its runs are not gone.
+func TestAStoreThatIsGoneAndPutBack(t *testing.T) {
+	t.Parallel()
+	gone := viewer.Problem{Code: "not-found", Message: "the store is gone: there is nothing at /srv/demo.db any more", Hint: "put it back, or open the one that you mean"}
+	x := start(t, 80, 24)
+	x.keys("j", "a", pause)
+	x.backend.Err, x.backend.ActErr = gone, gone
+	x.keys("r", pause)
+	x.sees("the store is gone", "put it back")
+	x.seesNot("the run is gone")
+	x.keys("enter")
+	x.sees("the store is gone")
+	x.seesNot("the run is gone")
+	x.keys("esc")
+	x.backend.Err, x.backend.ActErr = nil, nil
+	x.backend.Problems = []viewer.StoreProblem{{Store: "demo.db", Since: x.now, Problem: gone}}
+	x.wait(views.Heartbeat)
+	x.sees("not read since", "not live, last read", "put it back")
+	x.seesNot("last read 0s ago")
+	x.backend.Problems = nil
+	x.keys("r", "a", pause)
+	x.sees("charge_card wants your approval")
 }
 
 func TestScenario28RunIsNotMixedUpWithAnother(t *testing.T) {

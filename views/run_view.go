@@ -13,9 +13,7 @@ import (
 // View implements Screen.
 func (r *runScreen) View() string {
 	lines := append(r.head(), r.tabBar(), r.styles.Muted.Render(widget.Rule(r.styles.Rule, r.width)))
-	if t := r.trouble(); t != "" {
-		lines = append(lines, r.styles.Tone(theme.Danger).Render(widget.Fit(" "+widget.Plain(t), r.width, r.styles.Ellipsis)))
-	}
+	lines = append(lines, troubleLines(r.shared, r.trouble(), r.width, r.height)...)
 	lines = append(lines, r.body(max(0, r.height-len(lines)))...)
 	return strings.Join(widget.Fill(lines, r.width, r.height, r.styles.Ellipsis), "\n")
 }
@@ -41,6 +39,12 @@ func (r *runScreen) head() []string {
 	v := r.styles.Verdict(row.Verdict)
 	verdict := r.styles.Tone(v.Tone).Render(v.Symbol + " " + widget.Plain(v.Word))
 	badges, place := " "+r.badgeWords(), r.place()
+	switch p := r.detail.problem; { // what is not known any more is not said as if it were
+	case vanished(p):
+		verdict, badges = "", " "+r.styles.Tone(theme.Danger).Render("not there any more")
+	case p != nil:
+		verdict, badges = r.styles.Muted.Render("was "+ansi.Strip(verdict)), r.styles.Muted.Render(" was "+ansi.Strip(r.badgeWords()))
+	}
 	if widget.Width(name+badges+verdict+place+fresh)+8 <= r.width {
 		return []string{widget.Ends(name+"  "+badges, verdict+"  "+place+"  "+fresh, r.width, r.styles.Ellipsis)}
 	}
@@ -116,11 +120,19 @@ func (r *runScreen) trouble() string {
 	if f.busy {
 		next = "trying again now"
 	}
-	text := fmt.Sprintf("%s (since %s), %s", inStore(r.ref.Store, f.problem.Message), clock(f.since), next)
+	text := fmt.Sprintf("%s (since %s), %s", advised(inStore(r.ref.Store, f.problem.Message), f.problem.Hint), clock(f.since), next)
 	if r.detail.problem != nil {
 		text += "; no actions until then"
 	}
 	return text + "."
+}
+
+// advised is a message with what to do.
+func advised(message, hint string) string {
+	if hint == "" {
+		return message
+	}
+	return message + ": " + strings.TrimSuffix(hint, ".")
 }
 
 // inStore is a message that names the store.

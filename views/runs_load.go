@@ -48,6 +48,11 @@ func (r *runs) tellLeft() tea.Cmd {
 // troubled reports that not all stores could be read.
 func (r *runs) troubled() bool { return r.failed != nil || len(r.partial) > 0 }
 
+// down reports that a store could not be read at all.
+func (r *runs) down() bool {
+	return r.failed != nil || slices.ContainsFunc(r.partial, func(p viewer.StoreProblem) bool { return !p.Partly })
+}
+
 func (r *runs) readPage() tea.Cmd {
 	if r.page.wait() {
 		return nil
@@ -125,7 +130,9 @@ func (r *runs) show(msg reply[viewer.Page]) {
 	p := msg.Value
 	r.failed, r.partial = nil, p.Problems
 	r.tried = r.now()
-	r.read = r.now()
+	if !r.down() {
+		r.read = r.now()
+	}
 	rows := p.Rows
 	for _, old := range r.table.Rows() {
 		if r.loaded && r.unread(old.Store) != nil && !slices.ContainsFunc(rows, sameRef(old.Ref)) {

@@ -27,9 +27,7 @@ type layout struct {
 
 func (r *runs) layout() layout {
 	l := layout{head: 3, tableW: r.width}
-	if r.trouble() != "" {
-		l.head++
-	}
+	l.head += len(r.troubleLines())
 	if r.typing || r.filter.Value() != "" {
 		l.head++
 	}
@@ -55,9 +53,7 @@ func (r *runs) View() string {
 	r.arrange()
 	l := r.layout()
 	lines := []string{header(r.shared, r.missing(), r.freshness(), r.width), r.tabs(), r.hidden()}
-	if t := r.trouble(); t != "" {
-		lines = append(lines, r.styles.Tone(theme.Danger).Render(widget.Fit(" "+widget.Plain(t), r.width, r.styles.Ellipsis)))
-	}
+	lines = append(lines, r.troubleLines()...)
 	if r.typing || r.filter.Value() != "" {
 		lines = append(lines, r.filterLine())
 	}
@@ -223,6 +219,26 @@ func (r *runs) howToSeeOthers() string {
 	return "  " + r.keys.List.Owner.Help().Key + " shows another owner, or all of them."
 }
 
+func (r *runs) troubleLines() []string {
+	return troubleLines(r.shared, r.trouble(), r.width, r.height)
+}
+
+// troubleLines are what could not be read and what to do, in as many lines as the
+// window has room for.
+func troubleLines(s *shared, text string, width, height int) []string {
+	if text == "" {
+		return nil
+	}
+	lines := widget.Wrap(widget.Plain(text), max(1, width-2))
+	if most := max(1, height/8); len(lines) > most {
+		lines = append(lines[:most-1], strings.Join(lines[most-1:], " "))
+	}
+	for i, l := range lines {
+		lines[i] = s.styles.Tone(theme.Danger).Render(widget.Fit(" "+l, width, s.styles.Ellipsis))
+	}
+	return lines
+}
+
 // trouble is the sentence about what could not be read, "" when all is well.
 func (r *runs) trouble() string {
 	wait := retryAfter - r.now().Sub(r.tried)
@@ -232,10 +248,10 @@ func (r *runs) trouble() string {
 	}
 	switch {
 	case r.failed != nil:
-		return fmt.Sprintf("%s (since %s), %s; no actions until then.", strings.TrimSuffix(r.failed.Message, "."), clock(r.failedAt), next)
+		return fmt.Sprintf("%s (since %s), %s; no actions until then.", advised(strings.TrimSuffix(r.failed.Message, "."), r.failed.Hint), clock(r.failedAt), next)
 	case len(r.partial) > 0:
 		p := r.partial[0]
-		return fmt.Sprintf("%s (since %s), %s.", inStore(p.Store, p.Problem.Message), clock(p.Since), next)
+		return fmt.Sprintf("%s (since %s), %s.", advised(inStore(p.Store, p.Problem.Message), p.Problem.Hint), clock(p.Since), next)
 	}
 	return ""
 }
@@ -253,8 +269,11 @@ func (r *runs) off(row viewer.Row) string {
 
 // freshness says whether the rows are live.
 func (r *runs) freshness() string {
-	if r.read.IsZero() {
+	switch {
+	case r.read.IsZero() && r.down() && !r.page.busy:
+		return "not live"
+	case r.read.IsZero():
 		return "reading" + r.styles.Ellipsis
 	}
-	return r.shared.freshness(r.read, r.page, r.troubled())
+	return r.shared.freshness(r.read, r.page, r.down())
 }

@@ -91,7 +91,7 @@ func (s *sheet) compare(msg reply[viewer.Plan]) {
 
 func conflicts(p *viewer.Problem) bool { return p != nil && p.Code == "conflict" }
 
-func vanished(p *viewer.Problem) bool { return p != nil && p.Code == "not-found" }
+func vanished(p *viewer.Problem) bool { return p != nil && p.Code == "not-found" && p.Run != "" }
 
 // difference says what changed since the plan on the screen was read, "" when
 // that is nothing.

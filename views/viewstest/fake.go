@@ -344,5 +344,5 @@ func (b *Backend) index(ref viewer.Ref) int {
 }
 
 func notFound(ref viewer.Ref) error {
-	return viewer.Problem{Code: "not-found", Message: "there is no run " + ref.Run}
+	return viewer.Problem{Code: "not-found", Message: "there is no run " + ref.Run, Run: ref.Run}
 }
