@@ -122,7 +122,9 @@ const mendFlow = "mend the flow file; flowtui lint FILE lists everything that is
 // unreadable says what to do about a flow file that cannot be read at all.
 func unreadable(file string, err error) error {
 	path, ok := errors.AsType[*fs.PathError](err)
-	switch {
+	switch info, at := os.Stat(file); {
+	case !ok && at == nil && info.IsDir():
+		return problem("failed", "give a flow file of it; flowtui lint checks all of them", "the flow file %s cannot be read: it is a folder", file)
 	case !ok:
 		return fmt.Errorf("the flow file %s cannot be read: %w", file, err)
 	case errors.Is(path, fs.ErrNotExist):

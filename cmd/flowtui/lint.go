@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,11 +49,12 @@ type lintReport struct {
 func newLintCommand(a *app) *cobra.Command {
 	var dialect string
 	cmd := &cobra.Command{
-		Use:   "lint FLOW...",
+		Use:   "lint (FLOW | DIR)...",
 		Short: "Check flow files and list everything that is wrong with them",
 		Long: `Check flow files, those of our own or workflow documents of teff, and list everything
-that is wrong or cannot be run here, each as FILE:LINE: NODE: REASON. The exit code is
-2 when there is anything.`,
+that is wrong or cannot be run here, each as FILE:LINE: NODE: REASON. Of a folder those
+in it are checked. A file that cannot be read hides no other. The exit code is 2 when
+anything is wrong, and that of the file that cannot be read when there is one.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("flowtui lint needs FLOW")
@@ -68,15 +72,26 @@ func addDialect(cmd *cobra.Command, dialect *string) {
 }
 
 func (a *app) lint(ctx context.Context, files []string, dialect string) error {
-	var reports []lintReport
+	reports := []lintReport{}
 	wrong := false
-	for _, file := range files {
-		r, err := a.readFlow(ctx, file, dialect)
+	var unread []error // each hides no other file
+	for _, arg := range files {
+		found, err := flowFilesAt(arg)
 		if err != nil {
-			return err
+			unread = append(unread, err)
 		}
-		reports = append(reports, r)
-		wrong = wrong || !r.OK
+		for _, file := range found {
+			r, err := a.readFlow(ctx, file, dialect)
+			if p, _ := errors.AsType[viewer.Problem](err); ctx.Err() != nil || p.Code == "usage" {
+				return err
+			}
+			if err != nil {
+				unread = append(unread, err)
+				continue
+			}
+			reports = append(reports, r)
+			wrong = wrong || !r.OK
+		}
 	}
 	err := a.result(reports, func(w io.Writer) {
 		for _, r := range reports {
@@ -88,10 +103,42 @@ func (a *app) lint(ctx context.Context, files []string, dialect string) error {
 			}
 		}
 	})
+	if err == nil && len(unread) > 0 {
+		for _, u := range unread[1:] {
+			a.warnf("%s", a.explain(ctx, u).Message)
+		}
+		return unread[0]
+	}
 	if err == nil && wrong {
 		return exit(viewer.Problem{Code: "usage"}.Exit())
 	}
 	return err
+}
+
+// flowFilesAt are the flow files that an argument names: the file, or those that
+// --flows finds in a folder.
+func flowFilesAt(arg string) ([]string, error) {
+	if info, err := os.Stat(arg); err != nil || !info.IsDir() {
+		return []string{arg}, nil
+	}
+	entries, err := os.ReadDir(arg)
+	var found []string
+	for _, e := range entries {
+		ext := filepath.Ext(e.Name())
+		file := e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0 // a pipe would block
+		if file && (ext == ".yaml" || ext == ".yml") && !strings.HasPrefix(e.Name(), ".") {
+			found = append(found, filepath.Join(arg, e.Name()))
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, refuse("ask for the permission, or be a user who has it", "no permission to read the folder %s", arg)
+	case err != nil:
+		return nil, err
+	case len(found) == 0:
+		return nil, problem("not-found", "give a flow file, or the folder that has some", "there are no flow files (*.yaml, *.yml) in the folder %s", arg)
+	}
+	return found, nil
 }
 
 // kindOf says what a file was read as.
