@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -29,6 +31,8 @@ the run ids are read from stdin. The store is only read; FILE must not be there 
 			switch {
 			case file == "":
 				return usagef("say where the bundle goes, with -o FILE")
+			case file == "-":
+				return problem("usage", "give the name of a file; ./- is one that is named -", "a bundle is not written to stdout: it opens like a store, which is a file")
 			case len(args) == 1 && !cmd.Flags().Changed("query"):
 				return usagef("%s needs RUN... or --query; --query '' is every run", cmd.CommandPath())
 			case len(args) > 1 && cmd.Flags().Changed("query"):
@@ -66,6 +70,9 @@ func (a *app) export(ctx context.Context, args []string, text, file, note string
 		w, err := createBundle(file, store, created, by, note)
 		if errors.Is(err, stores.ErrConflict) {
 			return nil, problem("conflict", "give another name with -o: a bundle is never written over a file", "there is a file %s already", file)
+		}
+		if dir := filepath.Dir(file); errors.Is(err, fs.ErrNotExist) {
+			return nil, problem("not-found", "make it first, or give another name with -o", "there is no folder %s", dir)
 		}
 		return w, err
 	}}

@@ -43,7 +43,7 @@ func Create(path string, about About) (*Writer, error) {
 		return nil, fmt.Errorf("%w: %w", stores.ErrReadOnly, &fs.PathError{Op: "create a file in", Path: filepath.Dir(path), Err: fs.ErrPermission})
 	}
 	if err != nil {
-		return nil, err
+		return nil, named(err, path)
 	}
 	w := &Writer{path: path, spool: spool, known: map[string]bool{}, runs: map[stores.Key]bool{}}
 	w.manifest = manifest{
@@ -84,7 +84,7 @@ func (w *Writer) Add(r stores.Run) error {
 		}
 	}
 	if _, err := w.spool.Write(journal); err != nil {
-		return err
+		return named(err, w.path)
 	}
 	w.runs[r.Key()] = true
 	w.manifest.Runs = append(w.manifest.Runs, runPart{
@@ -121,14 +121,26 @@ func (w *Writer) Finish(sign func(stores.Manifest) (stores.Seal, error)) (m stor
 	}
 	out, err := os.CreateTemp(filepath.Dir(w.path), ".flowtui-*.tmp")
 	if err != nil {
-		return m, err
+		return m, named(err, w.path)
 	}
 	defer os.Remove(out.Name())
-	err = w.fill(out, line, signature)
-	if err = errors.Join(err, out.Close()); err != nil {
-		return m, err
+	if err := w.fill(out, line, signature); err != nil {
+		out.Close()
+		return m, named(err, w.path)
+	}
+	if err := out.Close(); err != nil {
+		return m, named(err, w.path)
 	}
 	return m, place(out.Name(), w.path)
+}
+
+// named tells an error by the name that the bundle was to have: nobody knows the
+// files that it is made of.
+func named(err error, path string) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
+	}
+	return err
 }
 
 func (w *Writer) fill(out *os.File, parts ...[]byte) error {
