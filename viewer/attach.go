@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,6 +99,8 @@ type attachment struct {
 	store  stores.Store
 	key    string // for StoreInfo
 
+	production bool // it was given as one of production
+
 	mu   sync.Mutex
 	info stores.Info
 	down StoreProblem // when it could not be read; zero when it could
@@ -116,14 +119,49 @@ func Attach(ctx context.Context, specs []string, o Options) (*Service, error) {
 		if err != nil { // masked: a URL may hold a password
 			return nil, errors.Join(&openError{s.unopened(err), err}, s.Close())
 		}
-		a := &attachment{label: s.label(spec), spec: spec, format: f, store: store}
+		a := &attachment{label: s.label(spec), spec: spec, format: f, store: store, production: o.Production[spec]}
 		s.stores = append(s.stores, a)
 		if a.info, err = store.Info(ctx); err != nil {
 			return nil, errors.Join(&openError{s.unopened(err), err}, s.Close())
 		}
+		if err := s.once(a); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
 		a.key = s.keyState(ctx, a)
 	}
 	return s, nil
+}
+
+// once drops the newest store when it is attached already, by whatever path: each
+// of its runs would be there twice.
+func (s *Service) once(a *attachment) error {
+	last := len(s.stores) - 1
+	i := slices.IndexFunc(s.stores[:last], a.same)
+	if i < 0 {
+		return nil
+	}
+	first := s.stores[i]
+	first.production = first.production || a.production
+	s.stores = s.stores[:last]
+	s.twice = append(s.twice, fmt.Sprintf("%s is given twice: it is opened once", first.label))
+	return a.store.Close()
+}
+
+// same reports that two attachments are of one store. A copy has the same id, but
+// is at another place.
+func (a *attachment) same(b *attachment) bool {
+	if a.format.Name != b.format.Name || a.info.ID != b.info.ID {
+		return false
+	}
+	if a.spec == b.spec || a.info.Location != "" && a.info.Location == b.info.Location {
+		return true
+	}
+	at, err := os.Stat(a.info.Location)
+	if err != nil {
+		return false
+	}
+	bt, err := os.Stat(b.info.Location)
+	return err == nil && os.SameFile(at, bt)
 }
 
 // unopened tells why a store cannot be opened. Nothing was under way there.
@@ -221,7 +259,7 @@ func (s *Service) Stores() []StoreInfo {
 		i := StoreInfo{
 			Label: a.label, Format: a.info.Format, Location: a.info.Location, ReadOnly: a.info.ReadOnly || s.o.ReadOnly,
 			Why: a.info.Why, Key: a.key, Unfit: strings.HasSuffix(a.key, doesNotFit), Owner: s.o.Owner, AnyOwner: s.o.AnyOwner, NoLease: !a.leases(), Foreign: a.format.Unsigned,
-			Production: s.o.Production[a.spec],
+			Production: a.production,
 		}
 		a.mu.Unlock()
 		if s.o.ReadOnly {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/flowtui/flowtui/engine"
@@ -52,10 +53,11 @@ func (s *Service) verifyManifests(ctx context.Context) (found []Finding) {
 	return found
 }
 
-// Warnings say what is wrong with the attached stores as a whole: a bundle whose
-// manifest was changed still opens, but runs may be missing in it.
+// Warnings say what is wrong with the attached stores as a whole: one that was
+// given twice, and a bundle whose manifest was changed, which still opens, but
+// runs may be missing in it.
 func (s *Service) Warnings(ctx context.Context) []string {
-	var list []string
+	list := slices.Clone(s.twice)
 	for _, a := range s.stores {
 		if b := s.bundled(ctx, a); b != nil && b.verdict.Bad() {
 			list = append(list, a.label+": "+b.why)

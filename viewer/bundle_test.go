@@ -89,13 +89,15 @@ func TestImportIsRefused(t *testing.T) {
 	b.start("plain", "a")
 	path := b.exportAll("a")
 	to := memory.New(memory.Options{})
+	two := b.options()
+	two.Formats = Registry{memoryFormat(map[string]stores.Store{"mem": b.store, "another": to})}
 	for name, c := range map[string]struct {
 		s    *Service
 		want string
 	}{
 		"no key":              {b.into(to, path, func(o *Options) { o.Keys = nil }), codeRefused},
 		"a store of the core": {b.into(bare{to}, path), codeRefused},
-		"no bundle":           {attach(t, b.options(), "mem", "mem"), codeUsage},
+		"no bundle":           {attach(t, two, "mem", "another"), codeUsage},
 		"one store":           {b.service(), codeUsage},
 	} {
 		_, err := c.s.PlanImport(t.Context(), stores.AnyOwner, true)

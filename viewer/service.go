@@ -14,6 +14,7 @@ import (
 type Service struct {
 	o      Options
 	stores []*attachment
+	twice  []string // what was given twice, for Warnings
 
 	mu       sync.Mutex
 	verdicts map[Ref]checked
