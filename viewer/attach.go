@@ -26,8 +26,9 @@ func (r Registry) open(ctx context.Context, spec string, readOnly bool) (stores.
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, stores.ErrNotFound):
 			return nil, f, missing(spec)
+		case err != nil && failed == nil: // the others fail for the same reason
+			failed = fmt.Errorf("%s: %w", f.Name, err)
 		case err != nil:
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", f.Name, err))
 		case match:
 			s, err := f.Open(ctx, spec, readOnly)
 			if errors.Is(err, fs.ErrNotExist) {
@@ -167,6 +168,9 @@ func (a *attachment) same(b *attachment) bool {
 // unopened tells why a store cannot be opened. Nothing was under way there.
 func (s *Service) unopened(err error) Problem {
 	p := s.Explain(err)
+	if errors.Is(err, stores.ErrUnreadable) && p.Hint == "" {
+		p.Hint = "it was damaged or cut off: keep what is there, and put a backup in its place"
+	}
 	if errors.Is(err, stores.ErrUnavailable) {
 		p.Hint = "look whether its server runs and whether the address is right, then try again"
 	}

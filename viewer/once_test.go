@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,5 +62,22 @@ func TestAStoreIsAttachedOnce(t *testing.T) {
 		if s.Stores()[0].Production != (tt.specs[1] == "./a") {
 			t.Errorf("%v: production %v", tt.specs, s.Stores()[0].Production)
 		}
+	}
+}
+
+// That a file is damaged is told once, though every format fails on it, and with what to do.
+func TestADamagedFileIsToldOnce(t *testing.T) {
+	damaged := func(name string) Format {
+		return Format{Name: name, Sniff: func(context.Context, string) (bool, string, error) {
+			return false, "", &stores.OpError{Op: "open", Store: "x.db", Class: stores.ErrUnreadable, Err: errors.New("the disk image is malformed")}
+		}}
+	}
+	b := newBench(t)
+	o := b.options()
+	o.Formats = Registry{damaged("one"), damaged("two")}
+	_, err := Attach(t.Context(), []string{"x.db"}, o)
+	p := new(Service).Explain(err)
+	if p.Exit() != 6 || strings.Count(p.Message, "malformed") != 1 || strings.ContainsAny(p.Message, "\n⏎") || !strings.Contains(p.Hint, "backup") {
+		t.Errorf("%+v", p)
 	}
 }
