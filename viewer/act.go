@@ -46,7 +46,7 @@ func (s *Service) Act(ctx context.Context, r Request, progress func(Progress)) (
 	t := &teller{s: s, progress: progress}
 	o, err := s.perform(ctx, a, k, g.head, r, t)
 	if err != nil {
-		return Outcome{}, t.wrap(err)
+		return Outcome{}, t.wrap(s.wantsPrincipal(g.head, err))
 	}
 	t.tell("completed", o.Outcome)
 	return out(s, o, false), nil
@@ -175,7 +175,7 @@ func (s *Service) recover(ctx context.Context, a *attachment, k stores.Key, h st
 	if err != nil {
 		return Outcome{}, err
 	}
-	o := engine.RecoverOptions{Identity: s.o.Identity, RerunInDoubt: r.RerunInDoubt, Takeover: r.Takeover, Version: r.Version, By: s.o.By, Note: r.Note, Unattended: r.unattended}
+	o := engine.RecoverOptions{Identity: s.restored(), RerunInDoubt: r.RerunInDoubt, Takeover: r.Takeover, Version: r.Version, By: s.o.By, Note: r.Note, Unattended: r.unattended}
 	res, err := runner.Recover(ctx, f, k, o)
 	if err != nil {
 		return Outcome{}, err

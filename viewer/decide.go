@@ -12,7 +12,7 @@ import (
 
 func (s *Service) decide(ctx context.Context, a *attachment, k stores.Key, h stores.Head, r Request, t *teller) (Outcome, error) {
 	d := engine.Decide{Type: string(r.Action), ID: r.Target, Value: r.Value, By: s.o.By, Note: r.Note, Version: r.Version, Strict: !r.Unchecked, Unchecked: r.Unchecked}
-	d.Identity.Principal = s.o.Identity.Principal // the run keeps its user, whoever decides
+	d.Identity = s.restored()
 	asked, err := s.asStored(ctx, a, k, &d)
 	if err != nil {
 		return Outcome{}, err

@@ -52,7 +52,6 @@ type facts struct {
 type refusals struct {
 	write     string // read-only
 	flow      string // the flow cannot go on here
-	identity  string // it runs for another user: only a recovery minds, a decision is made by somebody else
 	principal string // it runs with another principal
 }
 

@@ -88,7 +88,7 @@ func (f facts) recoverRefusal() string {
 	case !f.running():
 		return "it cannot be read"
 	}
-	for _, why := range []string{f.trustRefusal(), f.refusals.identity, f.refusals.principal, f.refusals.flow} {
+	for _, why := range []string{f.trustRefusal(), f.refusals.principal, f.refusals.flow} {
 		if why != "" {
 			return why
 		}

@@ -35,12 +35,12 @@ type Options struct {
 	// names its own: a run goes on with the only one that has the node where it
 	// stands. nil: none was given, and such runs are only read.
 	Workflows   func() ([]Workflow, error)
-	Owner       string // whose runs are listed; "" is the default owner, "*" all
-	AnyOwner    bool   // the screens may show the runs of other owners too; they may where Owner is "*"
-	Identity    stores.Identity
-	By          string // the operator, for the audit log
-	ReadOnly    bool   // refuse every action
-	ReadOnlyWhy string // why ReadOnly, one sentence; "": it was asked for with --read-only
+	Owner       string          // whose runs are listed; "" is the default owner, "*" all
+	AnyOwner    bool            // the screens may show the runs of other owners too; they may where Owner is "*"
+	Identity    stores.Identity // of runs that are started; of others only the principal counts
+	By          string          // the operator, for the audit log
+	ReadOnly    bool            // refuse every action
+	ReadOnlyWhy string          // why ReadOnly, one sentence; "": it was asked for with --read-only
 	// Production says which stores are marked so, by their specs.
 	Production map[string]bool
 	Clock      func() time.Time

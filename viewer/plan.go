@@ -134,10 +134,8 @@ func (s *Service) blocked(p engine.Plan, g glimpse, f facts) (sentence *string, 
 		return block(strings.TrimPrefix(problem.Message, fmt.Sprintf("run %q: ", p.Key.Run)), problem.Hint)
 	case f.verdict.Bad() || f.verdict == Unsigned:
 		return block(f.trustRefusal(), "see all findings with verify")
-	case f.refusals.identity != "" && p.Action == engine.PlanRecover:
-		return block(f.refusals.identity, "leave --user out, or give the run's own")
 	case f.refusals.principal != "":
-		return block(f.refusals.principal, "give the run's own principal with --principal")
+		return block(f.refusals.principal, principalHint)
 	}
 	flow, _, err := s.flow(g.head)
 	if err == nil {

@@ -245,12 +245,6 @@ func (s *Service) refusals(a *attachment, h stores.Head) refusals {
 	case info.ReadOnly:
 		r.write = "the store is read-only"
 	}
-	switch want := s.o.Identity; {
-	case want.User != "" && want.User != h.User:
-		r.identity = fmt.Sprintf("it runs for user %q, not %q", h.User, want.User)
-	case want.Thread != "" && want.Thread != h.Thread:
-		r.identity = fmt.Sprintf("it runs in thread %q, not %q", h.Thread, want.Thread)
-	}
 	if want := s.o.Identity.Principal; want != h.Principal {
 		r.principal = fmt.Sprintf("it runs with principal %q, not %q", h.Principal, want)
 	}

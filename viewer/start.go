@@ -159,7 +159,7 @@ func (s *Service) recoverOne(ctx context.Context, a *attachment, h stores.Head, 
 	}
 	o, err := s.recover(ctx, a, h.Key, h, Request{RerunInDoubt: opts.RerunInDoubt, Takeover: opts.Takeover, Version: version, unattended: true}, t)
 	if err != nil {
-		return fail(s.absent(ctx, a, h.Key, t.wrap(err)))
+		return fail(s.absent(ctx, a, h.Key, t.wrap(s.wantsPrincipal(h, err))))
 	}
 	return RecoverAllResult{Outcome: &o}
 }

@@ -66,7 +66,7 @@ func (s *Service) Turn(ctx context.Context, r TurnRequest) (Reply, error) {
 	case err == nil && g.setBack:
 		return Reply{}, s.setBackProblem(a, k, g.reason)
 	case err == nil:
-		t.Identity = stores.Identity{Principal: s.o.Identity.Principal} // the run keeps its user, whoever writes
+		t.Identity = s.restored()
 	case !errors.Is(err, stores.ErrNotFound) && !errors.Is(err, engine.ErrCheckpointNotFound):
 		return Reply{}, err
 	default: // it is started

@@ -69,7 +69,7 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 	f.StringVar(&g.keys.env, "key-env", "", "read the checkpoint key from the environment variable `NAME`")
 	f.StringVar(&g.keys.cmd, "key-cmd", "", "read the checkpoint key from the output of `CMD`, run without a shell")
 	f.StringVar(&g.owner, "owner", "", "owner `O` of the runs, * for all when listing (default \"default\")")
-	f.StringVar(&g.user, "user", "", "`U` who acts (default: who runs flowtui)")
+	f.StringVar(&g.user, "user", "", "`U` who acts, for the log (default: who runs flowtui)")
 	f.StringVar(&g.principal, "principal", "", "principal `P` for whom the run acts")
 	f.BoolVar(&g.readOnly, "read-only", false, "refuse every write")
 	f.BoolVar(&g.json, "json", false, "results as JSON")
