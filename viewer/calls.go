@@ -69,6 +69,7 @@ func callOf(c engine.CallInfo, f facts, reveal bool) Call {
 		Started: moment(c.Started), Ended: moment(c.Ended), Digest: c.Digest,
 	}
 	v.InDoubt = c.Doubtful() && c.Step == f.base && f.inDoubt()
+	v.Ran = v.InDoubt && ran(c)
 	v.State = f.stateOf(c, v.InDoubt)
 	switch {
 	case v.InDoubt:

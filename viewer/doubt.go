@@ -11,6 +11,12 @@ import (
 // ranBut begins the reason of a call that surely ran and whose result is lost.
 const ranBut = "the call ran, but "
 
+// ran reports an open call whose record says that it ran: only what it returned
+// is not known.
+func ran(c engine.CallInfo) bool {
+	return c.Status == stores.CallUnrecordable && strings.HasPrefix(c.Why, ranBut)
+}
+
 // doubtOn is why a call is in doubt, about "it" or by the name of its tool.
 func doubtOn(c engine.CallInfo, it string) string {
 	if c.Status != stores.CallUnrecordable {

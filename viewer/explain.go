@@ -113,6 +113,9 @@ func explain(err error) Problem {
 		}
 		for _, c := range e.Calls {
 			p.Message = strings.ReplaceAll(p.Message, ": "+c.Why, ": "+plainDoubt(c.Why))
+			if strings.HasPrefix(c.Why, ranBut) {
+				p.Message = strings.Replace(p.Message, "a call may have run, but", "a call ran, but", 1)
+			}
 		}
 		if errors.Is(e, engine.ErrFlow) && e.Key.Run == "" {
 			p.Code = codeUsage // the flow itself is not valid

@@ -3,6 +3,7 @@ package viewer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowtui/flowtui/engine"
@@ -160,6 +161,9 @@ func undecided(p engine.Plan) string {
 	who, again := p.InDoubt[0].Tool, "it"
 	if more := len(p.InDoubt) - 1; more > 0 {
 		who, again = fmt.Sprintf("%s and %s", who, plural(more, "more call")), "them"
+	}
+	if !slices.ContainsFunc(p.InDoubt, func(c engine.CallInfo) bool { return !ran(c) }) {
+		return fmt.Sprintf("%s ran, but what was returned is not known: say it with resolve --result; --rerun-in-doubt would run %s a second time", who, again)
 	}
 	return fmt.Sprintf("%s may or may not have run: say what happened with resolve, or run %s again with --rerun-in-doubt", who, again)
 }

@@ -33,6 +33,9 @@ func reviews(p engine.Plan, calls []engine.CallInfo, ahead outlook, reveal bool)
 		e.draw(reveal)
 		e.IfYes = "its result is recorded, and a recovery does not run it again"
 		e.IfNo = "that is recorded, and a recovery runs it once"
+		if e.Ran {
+			e.IfNo = "that is recorded against the record that it ran, and a recovery runs it a second time"
+		}
 		list = append(list, e)
 	}
 	return list

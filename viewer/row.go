@@ -195,7 +195,7 @@ func waitingOf(w engine.Waiting, mask bool) Waiting {
 }
 
 func doubtOf(c engine.CallInfo, mask bool) Waiting {
-	v := Waiting{Type: WaitInDoubt, ID: c.ID, Tool: c.Tool, Args: asJSON(c.Args), Why: doubtOn(c, "it"), Node: c.Node}
+	v := Waiting{Type: WaitInDoubt, ID: c.ID, Tool: c.Tool, Args: asJSON(c.Args), Why: doubtOn(c, "it"), Ran: ran(c), Node: c.Node}
 	if mask && len(v.Args) > 0 {
 		m := maskJSON(v.Args)
 		v.Args, v.Masked = m.JSON, m.Count()

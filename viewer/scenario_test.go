@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/tool"
 	"github.com/flowtui/flowtui/stores"
 )
 
@@ -131,6 +132,29 @@ func TestScenario15Unrecordable(t *testing.T) {
 	_, err = s.Act(t.Context(), Request{Ref: p.Row.Ref, Action: Recover}, nil)
 	if s.Explain(err).Exit() != 5 {
 		t.Errorf("%v", err)
+	}
+}
+
+// A call whose record says that it ran is not asked about as if it might not have.
+func TestACallThatRanIsAskedForItsResult(t *testing.T) {
+	b := newBench(t)
+	b.flow(engine.NewFlow("odd").Node("a", engine.Call{Tool: "odd"}))
+	if err := b.tools.Add(toolOf("odd", func(context.Context) (any, error) {
+		return nil, &tool.ResultError{Tool: "odd", Reason: "stdout is not one JSON value"}
+	})); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.runner("worker-1").Run(t.Context(), b.flows.flows["odd"], engine.Start{Key: stores.Key{Run: "x"}})
+	s := b.service()
+	if p := s.Explain(err); p.Exit() != 5 || strings.Contains(p.Message, "may have run") {
+		t.Fatal(p)
+	}
+	p := agree(t, s, "x", InDoubt, Verified)
+	if w := p.Row.Waiting; len(w) != 1 || !w[0].Ran || w[0].Doubt() != "what did odd return?" {
+		t.Errorf("%+v", w)
+	}
+	if strings.Contains(p.Undecided, "may or may not") || !p.InDoubt[0].Ran || !strings.Contains(p.Review[0].IfNo, "a second time") {
+		t.Errorf("%q, %+v", p.Undecided, p.Review)
 	}
 }
 

@@ -287,6 +287,7 @@ type Call struct {
 	Status     string          `json:"status"`
 	InDoubt    bool            `json:"in_doubt"`
 	Why        string          `json:"why"`
+	Ran        bool            `json:"ran,omitempty"` // in doubt, but the record says that it ran: only its result is lost
 	Result     json.RawMessage `json:"result"`
 	Error      string          `json:"error"`
 	Started    *time.Time      `json:"started"`

@@ -23,11 +23,20 @@ type Waiting struct {
 	Wanted  *Wanted         `json:"-" scrub:"-"`
 	Turn    bool            `json:"turn,omitempty"` // the next message of a conversation, from its user
 	Why     string          `json:"why,omitempty"`
+	Ran     bool            `json:"ran,omitempty"` // in-doubt: the record says that it ran, only its result is lost
 	Node    string          `json:"node,omitempty"`
 }
 
 // Wanted is what passes, exactly as it is stored.
 type Wanted = engine.Want
+
+// Doubt is the question about a call in doubt.
+func (w Waiting) Doubt() string {
+	if w.Ran {
+		return "what did " + w.Tool + " return?"
+	}
+	return "did " + w.Tool + " run?"
+}
 
 // Refused is why an answer to the interrupt would not pass, "" when it would or
 // when that cannot be told before.

@@ -106,6 +106,7 @@ type given struct {
 	denying bool          // of approveForm
 	remark  *widget.Field // of resolveForm, for the log
 	noting  bool          // and it has the focus
+	against bool          // of resolveForm: once more, against the record that it ran
 	// of answerForm: the answer that is sent though it would not pass, and one
 	// that was refused when it was sent, with the reason.
 	unchecked, refusedValue, refusedWhy string

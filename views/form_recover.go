@@ -50,6 +50,10 @@ func (f *recoverForm) fill(p viewer.Plan) {
 		if len(again) > 0 {
 			rerun.text = "run what is in doubt and what failed again: it may happen twice"
 		}
+		if slices.ContainsFunc(p.InDoubt, func(c viewer.Call) bool { return c.Ran }) {
+			rerun.text = strings.Replace(rerun.text, "it may happen", "what ran happens", 1)
+			rerun.twice = "the record says that a call ran: run it a second time? enter runs it, esc goes back"
+		}
 		f.ways = []way{{text: "say first what happened to what is in doubt", verb: "go on", enter: resolvesFirst}, rerun, leave}
 	case len(again) > 0:
 		rerun.text = "run what failed again: it may happen twice"
@@ -196,7 +200,7 @@ func (f *recoverForm) call(tone theme.Tone, symbol, what string, c viewer.Call, 
 	case what == "doubt" && c.Status == "started" && c.Started != nil:
 		text = "started " + clock(*c.Started) + ", no result, not idempotent"
 	case what == "doubt":
-		text = c.Why
+		text = c.Why + "; not idempotent"
 	case what == "run":
 		text = "approved, runs for the first time"
 	case what == "rerun":

@@ -25,13 +25,14 @@ type resolveForm struct{ picker }
 
 func (f *resolveForm) title(viewer.Row) string {
 	if f.picked {
-		return "Did " + f.entry().Tool + " run?"
+		q := f.entry().Doubt()
+		return strings.ToUpper(q[:1]) + q[1:]
 	}
 	return "Calls in doubt"
 }
 
 func (f *resolveForm) verb() string {
-	if f.picked && f.enter() == handled {
+	if f.picked && f.option == itRan && f.enter() == handled {
 		return "type the result"
 	}
 	return f.chooses([...]string{itRan: "it ran", itDidNotRun: "it did not run", leaveIt: "leave it"}[f.option])
@@ -58,12 +59,25 @@ func (f *resolveForm) inputs(width int, low bool) []string {
 		}
 	}
 	lines = append(lines,
-		f.choice("it did not run: it may run now", f.option == itDidNotRun, width),
+		f.choice(f.notRun(), f.option == itDidNotRun, width),
 		f.choice("leave it", f.option == leaveIt, width))
 	if f.option == leaveIt {
 		return lines
 	}
+	if f.against {
+		for _, l := range widget.Wrap("the record says that it ran: say that it did not? A recovery runs it a second time. enter says it, esc goes back", width) {
+			lines = append(lines, f.styles.Tone(theme.Danger).Render(l))
+		}
+	}
 	return append(lines, fieldLines(f.styles, f.remark, f.noting, "note ", "n types one: where you looked, for the log", width, atMost(3, low))...)
+}
+
+// notRun is the choice that it did not run. The record may say that it did.
+func (f *resolveForm) notRun() string {
+	if f.entry().Ran {
+		return "it did not run, against the record: it runs again"
+	}
+	return "it did not run: it may run now"
 }
 
 func (f *resolveForm) typing() bool { return f.noting || f.picker.typing() }
@@ -87,9 +101,9 @@ func (f *resolveForm) key(msg tea.KeyMsg) {
 	case !f.picked:
 		f.picker.key(msg)
 	case key.Matches(msg, k.Up):
-		f.option = max(itRan, f.option-1)
+		f.option, f.against = max(itRan, f.option-1), false
 	case key.Matches(msg, k.Down):
-		f.option = min(f.option+1, leaveIt)
+		f.option, f.against = min(f.option+1, leaveIt), false
 	case f.option != leaveIt && key.Matches(msg, k.Remark):
 		f.noting = true
 	case f.option == itRan && key.Matches(msg, k.Note):
@@ -107,10 +121,32 @@ func (f *resolveForm) enter() reaction {
 	switch {
 	case f.option == leaveIt:
 		return leaves
-	case f.option == itRan && f.value() == "":
+	case f.option == itRan && f.value() == "", f.disputes() && !f.against:
 		return handled
 	}
 	return confirms
+}
+
+// disputes reports the choice that a call did not run of which the record says
+// that it ran: it is asked about once more.
+func (f *resolveForm) disputes() bool { return f.picked && f.option == itDidNotRun && f.entry().Ran }
+
+func (f *resolveForm) handle() {
+	if f.disputes() {
+		f.against = true
+		return
+	}
+	f.picker.handle()
+}
+
+func (f *resolveForm) deeper() bool { return f.against || f.picker.deeper() }
+
+func (f *resolveForm) back() {
+	if f.against {
+		f.against = false
+		return
+	}
+	f.picker.back()
 }
 
 func (f *resolveForm) request() viewer.Request {

@@ -142,7 +142,7 @@ func waitingText(w viewer.Waiting) string {
 	case viewer.WaitApproval:
 		return "approve " + w.Tool
 	case viewer.WaitInDoubt:
-		return "did " + w.Tool + " run?"
+		return w.Doubt()
 	}
 	if w.Turn {
 		return "the next message"

@@ -71,6 +71,9 @@ func callApproval(row viewer.Row, c viewer.Call) string {
 		case viewer.WaitApproval:
 			return "it waits for an approval and did not run; a approves or denies it"
 		case viewer.WaitInDoubt:
+			if w.Ran {
+				return "it ran; e says what it returned"
+			}
 			return "did it run? e says what happened"
 		}
 	}

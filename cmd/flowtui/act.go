@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 				what = continued(widthOf(a.stderr), what+": ", oneLine(viewer.ForPeople(follows)))
 			}
 		}
-		if err := a.confirm(ctx, s, what, ref.Run); err != nil {
+		if err := a.confirmAct(ctx, s, req, what); err != nil {
 			return err
 		}
 		out, err := s.Act(ctx, req, a.progress)
@@ -67,6 +68,31 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 		}
 		return a.outcome(s, ref, out)
 	})
+}
+
+// confirmAct is confirm of an action. That a call did not run of which the record
+// says that it ran takes its id, typed: it is made a second time.
+func (a *app) confirmAct(ctx context.Context, s *session, req viewer.Request, what string) error {
+	if req.Action != viewer.Resolve || !req.NotRun {
+		return a.confirm(ctx, s, what, req.Ref.Run)
+	}
+	p, err := s.Plan(ctx, req.Ref, false)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(p.InDoubt, func(c viewer.Call) bool { return c.ID == req.Target && c.Ran })
+	if at < 0 {
+		return a.confirm(ctx, s, what, req.Ref.Run)
+	}
+	a.warnf("the record says that %s ran: once it counts as not run, a recovery runs it a second time", req.Target)
+	if a.global.yes {
+		return a.confirm(ctx, s, what, req.Ref.Run)
+	}
+	name := req.Target
+	if s.production {
+		name = req.Ref.Run
+	}
+	return a.confirmTyped(ctx, fmt.Sprintf("%s, although it ran? Type %s to confirm: ", what, name), name)
 }
 
 // refused is why the answer would not pass, "" when it would or when that cannot
@@ -150,21 +176,23 @@ func (a *app) confirm(ctx context.Context, s *session, what, name string) error 
 		}
 		return nil
 	}
-	w := textWriter{a.stderr}
 	if s.production {
-		fmt.Fprintf(w, "%s? This is production: type %s to confirm: ", what, name)
-	} else {
-		fmt.Fprintf(w, "%s? [y/N] ", what)
+		return a.confirmTyped(ctx, fmt.Sprintf("%s? This is production: type %s to confirm: ", what, name), name)
 	}
+	return a.confirmTyped(ctx, what+"? [y/N] ", "y", "yes")
+}
+
+// confirmTyped asks, and takes only one of these for a yes.
+func (a *app) confirmTyped(ctx context.Context, question string, yes ...string) error {
+	fmt.Fprint(textWriter{a.stderr}, question)
 	answer, err := readLine(ctx, a.stdin)
 	if err != nil {
 		return err
 	}
-	ok := strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
-	if s.production {
-		ok = answer == name
+	if slices.Contains(yes, "y") {
+		answer = strings.ToLower(answer)
 	}
-	if !ok {
+	if !slices.Contains(yes, answer) {
 		return refuse("", "not confirmed, nothing was done")
 	}
 	return nil
@@ -206,10 +234,7 @@ func (a *app) undecided(ctx context.Context, s *session, ref viewer.Ref, p viewe
 	// Of a run that somebody works on nothing is to be said yet.
 	if plan, err := s.Plan(ctx, ref, false); err == nil && plan.Lease == nil {
 		for _, c := range plan.InDoubt {
-			settle := viewer.Request{Ref: ref, Action: viewer.Resolve, Target: c.ID, NotRun: true}
-			commands = append(commands, s.Command(settle))
-			settle.NotRun, settle.Value = false, []byte("JSON") // to be filled in
-			commands = append(commands, s.Command(settle))
+			commands = append(commands, settling(s, ref, c.ID, c.Ran)...)
 		}
 	}
 	if a.global.json {
@@ -220,6 +245,18 @@ func (a *app) undecided(ctx context.Context, s *session, ref viewer.Ref, p viewe
 		a.note("      %s", c)
 	}
 	return exit(p.Exit())
+}
+
+// settling are the commands that say what happened to a call in doubt. Of one that
+// ran its result is asked for: that it did not run comes last.
+func settling(s *session, ref viewer.Ref, call string, ran bool) []string {
+	settle := viewer.Request{Ref: ref, Action: viewer.Resolve, Target: call, NotRun: true}
+	notRun := s.Command(settle)
+	settle.NotRun, settle.Value = false, []byte("JSON") // to be filled in
+	if ran {
+		return []string{s.Command(settle), notRun}
+	}
+	return []string{notRun, s.Command(settle)}
 }
 
 // stopped says how a run whose worker was told to stop can be brought on.
@@ -253,17 +290,17 @@ func (a *app) outcome(s *session, ref viewer.Ref, o viewer.Outcome) error {
 	if err := a.result(o, func(w io.Writer) { outcomeText(w, o) }); err != nil {
 		return err
 	}
-	doubt := ""
+	doubt, ran := "", false
 	for _, w := range o.Waiting {
 		if w.Type == viewer.WaitInDoubt {
-			doubt = w.ID
+			doubt, ran = w.ID, w.Ran
 		}
 	}
 	p := viewer.Problem{Run: o.Run, Message: o.Outcome}
 	switch {
 	case doubt != "":
 		p.Code = "needs-decision"
-		p.Hint = s.Command(viewer.Request{Ref: ref, Action: viewer.Resolve, Target: doubt, NotRun: true})
+		p.Hint = settling(s, ref, doubt, ran)[0]
 		a.note("hint: %s", p.Hint)
 	case o.Status == "failed" && !o.Denied:
 		p.Code = "failed"

@@ -230,7 +230,7 @@ func waitingFor(r viewer.Row) string {
 	case viewer.WaitApproval:
 		text = "approve " + w.Tool
 	case viewer.WaitInDoubt:
-		text = "did " + w.Tool + " run?"
+		text = w.Doubt()
 	case viewer.WaitInterrupt:
 		if unanswered(w) {
 			w.Prompt = cmp.Or(w.Why, "the turn before gave no reply to show")
