@@ -158,7 +158,7 @@ func madeAgain(c engine.CallInfo, now time.Time) string {
 	case c.Doubtful():
 		return fmt.Sprintf("was in doubt since %s, run again", timeOf(now, c.Started))
 	case c.Open():
-		return fmt.Sprintf("was begun at %s and has no result of that, run again", timeOf(now, c.Started))
+		return fmt.Sprintf("was begun at %s without a result, run again", timeOf(now, c.Started))
 	case c.Failed:
 		return fmt.Sprintf("failed at %s, tried again", timeOf(now, c.Ended))
 	}

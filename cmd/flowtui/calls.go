@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -60,19 +61,21 @@ func (a *app) calls(w io.Writer, calls []viewer.Call) {
 	t.write(w)
 }
 
-// callResult is what came of a call, behind that it was made more than once.
+// callResult is what came of a call, and behind it what is remarked: who said so,
+// and that it was made more than once.
 func callResult(c viewer.Call) string {
-	text := dash(compact(c.Result))
-	switch {
-	case c.Error != "":
-		text = "error: " + oneLine(c.Error)
-	case c.Why != "" && c.State == viewer.CallDone:
-		text += "; " + oneLine(c.Why)
-	case c.Why != "":
-		text = oneLine(c.Why)
+	var parts []string
+	if len(c.Result) > 0 {
+		parts = append(parts, compact(c.Result))
+	}
+	if c.Error != "" {
+		parts = append(parts, "error: "+oneLine(c.Error))
+	}
+	if c.Why != "" && (c.Error == "" || c.Result != nil) {
+		parts = append(parts, oneLine(c.Why))
 	}
 	if again := c.Again(); again != "" {
-		return oneLine(again) + "; " + text
+		parts = append(parts, "before that it "+oneLine(again))
 	}
-	return text
+	return dash(strings.Join(parts, "; "))
 }
