@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowtui/flowtui/engine"
@@ -128,7 +129,7 @@ func (s *Service) resolve(ctx context.Context, a *attachment, k stores.Key, h st
 	}
 	res := engine.Resolution{Call: call, Result: json.RawMessage(r.Value), NotRun: r.NotRun, By: s.o.By, Note: r.Note, Version: r.Version, Takeover: r.Takeover}
 	if err := runner.Resolve(ctx, k, res); err != nil {
-		return Outcome{}, endedFirst(h, err)
+		return Outcome{}, notInDoubt(h, engine.FoldCalls(rows), call, err)
 	}
 	text := call + " is recorded with its result; a recovery does not run it again"
 	if r.NotRun {
@@ -137,14 +138,22 @@ func (s *Service) resolve(ctx context.Context, a *attachment, k stores.Key, h st
 	return s.standingNow(ctx, a, k, text)
 }
 
-// endedFirst says of a run that has ended that it has, rather than which call was
-// not found in it.
-func endedFirst(h stores.Head, err error) error {
-	ended := h.Status == stores.StatusDone || h.Status == stores.StatusFailed
-	if !ended || !errors.Is(err, engine.ErrCheckpointNotFound) {
+// notInDoubt says of a run that has ended that it has, and of a call of an earlier
+// superstep how it stands, rather than that it was not found.
+func notInDoubt(h stores.Head, calls []engine.CallInfo, id string, err error) error {
+	if !errors.Is(err, engine.ErrCheckpointNotFound) {
 		return err
 	}
-	return Problem{Code: codeConflict, Run: h.Run, Message: fmt.Sprintf("run %q: it has ended, it is %s: no call of it is in doubt", h.Run, h.Status)}
+	if h.Status.Final() {
+		return Problem{Code: codeConflict, Run: h.Run, Message: fmt.Sprintf("run %q: it has ended, it is %s: no call of it is in doubt", h.Run, h.Status)}
+	}
+	for _, c := range slices.Backward(calls) { // the newest of that name
+		if c.ID == id {
+			return Problem{Code: codeConflict, Run: h.Run, Hint: explain(err).Hint,
+				Message: fmt.Sprintf("run %q: call %s is not in doubt: it is %s, in step %d", h.Run, c.ID, facts{}.stateOf(c, false).Word(), c.Step)}
+		}
+	}
+	return err
 }
 
 // standingNow is the outcome of an action that ran nothing.

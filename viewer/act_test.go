@@ -1,9 +1,14 @@
 package viewer
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/flowtui/flowtui/engine"
+	"github.com/flowtui/flowtui/engine/tool"
+	"github.com/flowtui/flowtui/stores"
 )
 
 func TestActions(t *testing.T) {
@@ -56,5 +61,31 @@ func TestActions(t *testing.T) {
 	check(act("cut-1", Request{Action: Recover}), "done", "done")
 	if r := b.row(s, "cut-1"); r.Badges[0] != Recovered || r.Badges[1] != Done {
 		t.Errorf("badges %v", r.Badges)
+	}
+}
+
+// A call that is there and not in doubt is told as it stands, not as if there was none.
+func TestResolvingACallThatIsDoneSaysSo(t *testing.T) {
+	b := newBench(t)
+	b.flow(engine.NewFlow("two").Node("hold", engine.Call{Tool: "hold_seats"}).Node("send", engine.Call{Tool: "email_tickets"}).Edge("hold", "send"))
+	sends := b.tools
+	b.tools = tool.NewRegistry(
+		toolOf("hold_seats", func(context.Context) (any, error) { return "A4", nil }),
+		toolOf("email_tickets", func(context.Context) (any, error) { return nil, tool.ErrOutcomeUnknown }),
+	)
+	_, err := b.runner("worker-1").Run(t.Context(), b.flows.flows["two"], engine.Start{Key: stores.Key{Owner: "default", Run: "order-7"}})
+	b.tools = sends
+	s := b.service()
+	if s.Explain(err).Exit() != 5 {
+		t.Fatal(err)
+	}
+	for call, want := range map[string]string{
+		"hold.1": `run "order-7": call hold.1 is not in doubt: it is done, in step 0`,
+		"none.1": `run "order-7": there is no call "none.1" in the current superstep`,
+	} {
+		_, err := s.Act(t.Context(), Request{Ref: s.Find("order-7", ""), Action: Resolve, Target: call, NotRun: true}, nil)
+		if p := s.Explain(err); p.Message != want || p.Hint != "in doubt: send.1" || (p.Exit() == 3) != (call == "none.1") {
+			t.Errorf("%s: %+v", call, p)
+		}
 	}
 }
