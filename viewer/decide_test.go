@@ -122,8 +122,8 @@ func TestTheRunItselfIsRefusedFirst(t *testing.T) {
 		{"cut-1", Approve, 4, "it waits for nothing: it is running"},
 		{"order-9", Answer, 4, "it waits for no interrupt"},
 		{"order-7", Recover, 5, "email_tickets may or may not have run"},
-		{"cut-1", Recover, 7, "no flow file"},
-		{"order-9", Approve, 7, "no flow file"},
+		{"cut-1", Recover, 3, "no flow file"},
+		{"order-9", Approve, 3, "no flow file"},
 	} {
 		_, err := s.Act(t.Context(), Request{Ref: s.Find(tt.run, ""), Action: tt.action, Value: json.RawMessage(`1`)}, nil)
 		if p := s.Explain(err); p.Exit() != tt.exit || !strings.Contains(p.Message, tt.text) {

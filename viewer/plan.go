@@ -132,7 +132,7 @@ func (s *Service) blocked(p engine.Plan, g glimpse, f facts) (sentence *string, 
 		return block(f.refusals.write, "open it where it can be written")
 	case p.Blocked != nil:
 		problem := explain(p.Blocked)
-		return block(strings.TrimPrefix(problem.Message, fmt.Sprintf("run %q: ", p.Key.Run)), problem.Hint)
+		return block(unnamed(problem.Message, p.Key.Run), problem.Hint)
 	case f.verdict.Bad() || f.verdict == Unsigned:
 		return block(f.trustRefusal(), "see all findings with verify")
 	case f.refusals.principal != "":
@@ -144,7 +144,7 @@ func (s *Service) blocked(p engine.Plan, g glimpse, f facts) (sentence *string, 
 	}
 	if err != nil {
 		problem := explain(err)
-		problem.Message = strings.TrimPrefix(problem.Message, fmt.Sprintf("run %q: ", p.Key.Run))
+		problem.Message = unnamed(problem.Message, p.Key.Run)
 		if p.Action == engine.PlanResume && !s.o.NoCommand {
 			problem.Hint += "; or store the decision only, with --no-run"
 		}

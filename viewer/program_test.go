@@ -56,11 +56,11 @@ func TestProgramActsWithItsOwnFlowsAndTools(t *testing.T) {
 	other := Request{Ref: s.Find("trip-2", ""), Action: Answer, Value: []byte(`"yes"`)}
 	_, err := s.Act(t.Context(), other, nil)
 	problem := s.Explain(err)
-	if problem.Code != "refused" || problem.Message != `this program does not have flow "approval"` || problem.Hint != "open the store with a program that has it" {
+	if problem.Code != "refused" || problem.Message != `run "trip-2": this program does not have flow "approval"` || problem.Hint != "open the store with a program that has it" {
 		t.Errorf("%+v", problem)
 	}
 	plan := get[Plan](t)(s.Plan(t.Context(), other.Ref, false))
-	if plan.Blocked == nil || *plan.Blocked != problem.Message || plan.Hint != problem.Hint {
+	if plan.Blocked == nil || "run \"trip-2\": "+*plan.Blocked != problem.Message || plan.Hint != problem.Hint {
 		t.Errorf("%+v", plan.Blocked)
 	}
 }

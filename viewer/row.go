@@ -253,7 +253,7 @@ func (s *Service) refusals(a *attachment, h stores.Head) refusals {
 	}
 	_, _, err := s.flow(h)
 	if err != nil {
-		r.flow = err.Error()
+		r.flow = unnamed(err.Error(), h.Run)
 	}
 	return r
 }

@@ -107,7 +107,7 @@ func unusable(name string, err error) error {
 	file, unread := errors.AsType[*fs.PathError](err)
 	switch {
 	case errors.Is(err, flowfile.ErrUnknownFlow):
-		return err
+		return viewer.Problem{Code: "not-found", Message: err.Error(), Hint: "give the folder of its flow file with --flows DIR"}
 	case broken:
 		return viewer.Problem{Code: "refused", Message: fmt.Sprintf("the file of flow %q does not load: %v", name, err), Hint: mendFlow}
 	case unread:
