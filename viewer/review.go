@@ -48,6 +48,9 @@ func (e *ReviewEntry) draw(reveal bool) {
 		m = maskJSON(e.Args)
 	}
 	e.Args, e.Masked = m.JSON, m.Count()
+	if !reveal {
+		e.Masked += e.maskedTexts()
+	}
 	if len(m.JSON) > 0 {
 		e.Lines, _ = linesOf(m, reviewing)
 	}

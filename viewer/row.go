@@ -191,6 +191,9 @@ func waitingOf(w engine.Waiting, mask bool) Waiting {
 		m := maskJSON(v.Args)
 		v.Args, v.Masked = m.JSON, m.Count()
 	}
+	if mask {
+		v.Masked += v.maskedTexts()
+	}
 	return v
 }
 

@@ -15,7 +15,7 @@ type Waiting struct {
 	Key     string          `json:"key,omitempty"` // interrupt: where the answer lands
 	Tool    string          `json:"tool,omitempty"`
 	Args    json.RawMessage `json:"args,omitempty"`
-	Masked  int             `json:"masked,omitempty"` // secrets masked in args
+	Masked  int             `json:"masked,omitempty"` // secrets masked in args, and texts of the question with some
 	Prompt  string          `json:"prompt,omitempty"`
 	Choices []string        `json:"choices,omitempty"` // the answer must be one of them
 	Options []string        `json:"options,omitempty"` // the answers that pass, where others are taken too
@@ -36,6 +36,16 @@ func (w Waiting) Doubt() string {
 		return "what did " + w.Tool + " return?"
 	}
 	return "did " + w.Tool + " run?"
+}
+
+// maskedTexts counts the texts of a question that are masked where it is shown.
+func (w Waiting) maskedTexts() (n int) {
+	for _, text := range slices.Concat([]string{w.Prompt}, w.Choices, w.Options) {
+		if _, masked := maskText(text); masked {
+			n++
+		}
+	}
+	return n
 }
 
 // Refused is why an answer to the interrupt would not pass, "" when it would or

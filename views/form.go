@@ -303,6 +303,9 @@ func (p *picker) details(width int, yes, no string) []string {
 	lines = append(lines, quoted(p.styles, e.Why, width)...)
 	lines = append(lines, quoted(p.styles, e.Text, width)...)
 	lines = append(lines, quoted(p.styles, prefixed("passes: ", e.Want), width)...)
+	if len(args) == 0 && e.Masked > 0 {
+		lines = append(lines, p.styles.Muted.Render(fmt.Sprintf("secrets masked: %d", e.Masked)))
+	}
 	lines = append(lines, args...)
 	lines = append(lines, sentence(p.shared, yes, e.IfYes, width)...)
 	return append(lines, sentence(p.shared, no, e.IfNo, width)...)
