@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,7 +41,7 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 			if err != nil {
 				return err
 			}
-			a.plan(textWriter{a.stderr}, viewer.ForPeople(p))
+			a.plan(textWriter{a.stderr}, viewer.ForPeople(askedLast(p, req)))
 			if req.Version == "" {
 				req.Version = p.Version
 			}
@@ -93,6 +94,27 @@ func (a *app) confirmAct(ctx context.Context, s *session, req viewer.Request, wh
 		name = req.Ref.Run
 	}
 	return a.confirmTyped(ctx, fmt.Sprintf("%s, although it ran? Type %s to confirm: ", what, name), name)
+}
+
+// askedLast is the plan with what is decided on as the last thing above the
+// question: the arguments of another one must not be taken for its own.
+func askedLast(p viewer.Plan, req viewer.Request) viewer.Plan {
+	if req.Target == "" {
+		return p
+	}
+	p.Review = slices.Clone(p.Review)
+	slices.SortStableFunc(p.Review, func(a, b viewer.ReviewEntry) int {
+		return cmp.Compare(meant(a, req.Target), meant(b, req.Target))
+	})
+	return p
+}
+
+// meant is 1 for what a request names by its id or key, else 0.
+func meant(e viewer.ReviewEntry, target string) int {
+	if target == e.ID || target == e.Key {
+		return 1
+	}
+	return 0
 }
 
 // refused is why the answer would not pass, "" when it would or when that cannot
