@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flowtui/flowtui/stores"
 	"github.com/flowtui/flowtui/viewer"
@@ -48,9 +49,15 @@ func (a *app) attach(ctx context.Context, create bool, specs ...string) (*sessio
 	return a.attachTargets(ctx, create, targets)
 }
 
+// minLease is the shortest lease that the engine takes.
+const minLease = 10 * time.Millisecond
+
 func (a *app) attachTargets(ctx context.Context, create bool, targets []target) (*session, error) {
-	if a.global.lease < 0 {
+	switch l := a.global.lease; {
+	case l < 0:
 		return nil, usagef("--lease is not negative")
+	case l > 0 && l < minLease:
+		return nil, usagef("--lease %s is too short to be renewed: it is at least %s", l, minLease)
 	}
 	settings, err := a.settings(targets)
 	if err != nil {

@@ -64,7 +64,34 @@ Exit codes: 0 done or clean, 1 failed, 2 usage, 3 not found, 4 conflict,
 		newExportCommand(a), newImportCommand(a), newLintCommand(a), newGraphCommand(a),
 	)
 	addExamples(root)
+	root.SetHelpCommand(newHelpCommand())
 	return root
+}
+
+// newHelpCommand is cobra's, but that a command that does not exist is an error.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Help about any command",
+		Example: "  flowtui help run",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				word := strings.Join(args, " ")
+				return problem("usage", nearCommands(cmd, word), "%q is no command", word)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
+// nearCommands is a hint at the commands that may be meant.
+func nearCommands(cmd *cobra.Command, word string) string {
+	if near := cmd.Root().SuggestionsFor(word); len(near) > 0 {
+		return "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return "see flowtui --help"
 }
 
 // version is that of the module, with the commit it was built from.
@@ -141,11 +168,7 @@ func mistyped(cmd *cobra.Command, t target) error {
 	if t.named() || isURL(word) || exists(word) || filepath.Base(word) != word || filepath.Ext(word) != "" {
 		return nil
 	}
-	hint := "see flowtui --help"
-	if near := cmd.Root().SuggestionsFor(word); len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return problem("usage", hint, "%q is no command, no context and no store", word)
+	return problem("usage", nearCommands(cmd, word), "%q is no command, no context and no store", word)
 }
 
 // view runs the screens. They end with the context, and restore the terminal.
