@@ -60,6 +60,9 @@ func (s *Service) writable(a *attachment, k stores.Key) error {
 	if why == "" {
 		return nil
 	}
+	if k.Run != "" {
+		why = "run " + k.Run + ": " + why
+	}
 	return Problem{Code: codeRefused, Message: why, Run: k.Run, Hint: "nothing was saved"}
 }
 

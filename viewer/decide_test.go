@@ -150,7 +150,7 @@ func TestReadOnlyNamesItsReason(t *testing.T) {
 			t.Errorf("%s: next %q", run, r.Next)
 		}
 		_, err := s.Act(t.Context(), Request{Ref: r.Ref, Action: Recover}, nil)
-		if p := s.Explain(err); p.Exit() != 7 || p.Message != "the context prod is read-only" {
+		if p := s.Explain(err); p.Exit() != 7 || p.Message != "run "+run+": the context prod is read-only" {
 			t.Errorf("%s: %+v", run, p)
 		}
 	}

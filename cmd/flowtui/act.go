@@ -30,8 +30,8 @@ func addNoRun(cmd *cobra.Command, req *viewer.Request) {
 // act does what is asked of one run: it shows the plan, asks, and acts on
 // exactly the version that was shown.
 func (a *app) act(ctx context.Context, args []string, req viewer.Request) error {
-	if err := a.mayAsk(); err != nil {
-		return err
+	if err := a.mayAskAfter("look at the plan with `flowtui plan`, then add --yes"); err != nil {
+		return ofRun(err, args[1])
 	}
 	return a.withRun(ctx, args, func(ctx context.Context, s *session, ref viewer.Ref) error {
 		req.Ref = ref
@@ -55,7 +55,7 @@ func (a *app) act(ctx context.Context, args []string, req viewer.Request) error 
 			}
 		}
 		if err := a.confirmAct(ctx, s, req, what); err != nil {
-			return err
+			return ofRun(err, ref.Run)
 		}
 		out, err := s.Act(ctx, req, a.progress)
 		if err != nil {
@@ -173,12 +173,19 @@ func exactly(value json.RawMessage) string {
 	return b.String()
 }
 
-// mayAsk refuses a write that nobody can confirm, before anything is opened.
-func (a *app) mayAsk() error {
-	return a.mayAskAfter("look at the plan with `flowtui plan`, then add --yes")
+// ofRun names the run that was refused something, "" for none, in the text and in the
+// JSON.
+func ofRun(err error, run string) error {
+	p, ok := errors.AsType[viewer.Problem](err)
+	if !ok || run == "" || p.Run != "" {
+		return err
+	}
+	p.Run, p.Message = run, "run "+run+": "+p.Message
+	return p
 }
 
-// mayAskAfter is mayAsk with what to do where nobody can be asked.
+// mayAskAfter refuses a write that nobody can confirm, before anything is opened.
+// hint is what to do then.
 func (a *app) mayAskAfter(hint string) error {
 	switch {
 	case a.global.readOnly:

@@ -59,7 +59,7 @@ type chat struct {
 // talk opens the store and the flow, asks once, and hands over.
 func (c chat) talk(ctx context.Context, args []string, use func(context.Context, *session, *flowfile.File) error) error {
 	if err := c.mayAskAfter("add --yes to talk"); err != nil {
-		return err
+		return ofRun(err, c.id)
 	}
 	targets, err := c.targets(args[:1])
 	if err != nil {

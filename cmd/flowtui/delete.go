@@ -141,7 +141,7 @@ func (a *app) remove(ctx context.Context, store string, r removal, which func(co
 	return a.removeAll(ctx, s, plan)
 }
 
-// mayAskOf is mayAsk for what has a dry run. Ids that come from stdin leave
+// mayAskOf is mayAskAfter for what has a dry run. Ids that come from stdin leave
 // nobody to answer there.
 func (a *app) mayAskOf(ids bool) error {
 	switch {

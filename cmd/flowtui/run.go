@@ -74,7 +74,7 @@ func (a *app) stateValue(ctx context.Context, arg string) (json.RawMessage, erro
 
 func (a *app) start(ctx context.Context, store, flow string, r viewer.StartRequest) error {
 	if err := a.mayAskAfter("add --yes to start it"); err != nil {
-		return err
+		return ofRun(err, r.Run)
 	}
 	targets, err := a.targets([]string{store})
 	if err != nil {
@@ -103,7 +103,7 @@ func (a *app) start(ctx context.Context, store, flow string, r viewer.StartReque
 		what += " as " + r.Run
 	}
 	if err := a.confirmIn(ctx, s, targets[0], s.Find(r.Run, s.owner), what+" in "+s.shown(store), cmp.Or(r.Run, name)); err != nil {
-		return err
+		return ofRun(err, r.Run)
 	}
 	out, err := s.Start(ctx, r, a.progress)
 	ref := s.Find(cmp.Or(out.Run, r.Run), s.owner)

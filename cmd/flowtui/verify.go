@@ -30,11 +30,12 @@ be checked for want of a key, 3 when the owner has no runs.`,
 }
 
 func (a *app) verify(ctx context.Context, args []string, forget bool) error {
+	named := strings.Join(args[1:], "")
 	if forget && a.global.readOnly {
-		return refuse("leave --read-only out", "--read-only refuses to forget what was seen")
+		return ofRun(refuse("leave --read-only out", "--read-only refuses to forget what was seen"), named)
 	}
 	if forget && !a.global.yes && !isTerminal(a.stdin) {
-		return refuse("look at what verify finds, then add --yes", "no terminal and no --yes")
+		return ofRun(refuse("look at what verify finds, then add --yes", "no terminal and no --yes"), named)
 	}
 	s, err := a.attach(ctx, false, args[0])
 	if err != nil {
@@ -104,7 +105,7 @@ func (a *app) forgetSeen(ctx context.Context, s *session, args []string, req vie
 		what, name = args[1], args[1]
 	}
 	if err := a.confirm(ctx, s, "forget how far "+what+" was seen: an older copy then counts as sound", name); err != nil {
-		return err
+		return ofRun(err, strings.Join(args[1:], ""))
 	}
 	run := ""
 	for _, ref := range req.Refs {
