@@ -62,9 +62,11 @@ func (s keySource) String() string {
 	return "no key"
 }
 
-// hint says what to look at when the source cannot be read.
-func (s keySource) hint() string {
+// hint says what to look at when the source cannot be read, and why it cannot.
+func (s keySource) hint(why error) string {
 	switch {
+	case s.file != "" && errors.Is(why, fs.ErrPermission):
+		return "get the permission to read it, or give another file with the key that the runs were signed with"
 	case s.file != "":
 		return "give the file that the runs were signed with, or make a new key for a new store: openssl rand -hex 32"
 	case s.env != "":
@@ -87,7 +89,7 @@ func (a *app) keyring(ctx context.Context, s keySource) (*seal.Keyring, error) {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, refuse(s.hint(), "%s gives no key: %v", s, err)
+		return nil, refuse(s.hint(err), "%s gives no key: %v", s, err)
 	}
 	ring, err := seal.ParseKeyring(data)
 	clear(data)

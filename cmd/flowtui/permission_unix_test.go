@@ -67,3 +67,20 @@ func TestNoPermissionIsNotMissing(t *testing.T) {
 		}
 	}
 }
+
+// A key that may not be read is there: a new one would sign what the old one no
+// longer proves. One that is missing may well be made.
+func TestNoPermissionForAKeyIsNoReasonForANewOne(t *testing.T) {
+	if testuser.Unprivileged(t) {
+		return
+	}
+	here(t)
+	check(t, os.WriteFile("mine.key", []byte(strings.Repeat("k", 32)), 0o000))
+	check(t, os.Mkdir("hidden", 0o000))
+	for file, made := range map[string]bool{"mine.key": false, "hidden/mine.key": false, "none.key": true} {
+		code, said := told(t.Context(), "run", "t.db", "quick", "--key-file", file, "--yes")
+		if code != 7 || strings.Contains(said, "make a new key") != made || strings.Contains(said, "permission to read it, or give another file") == made {
+			t.Errorf("%s: exit code %d: %s", file, code, said)
+		}
+	}
+}
