@@ -95,7 +95,7 @@ func (u *underway) Act(ctx context.Context, r viewer.Request, progress func(view
 	defer u.mu.Unlock()
 	i := slices.Index(u.acting, r.Ref)
 	u.acting = slices.Delete(u.acting, i, i+1)
-	if u.left && err != nil {
+	if err != nil && (u.left || ctx.Err() != nil) { // a signal tells it before the screens were left
 		u.cut = append(u.cut, r.Ref)
 	}
 	if u.left && len(u.acting) == 0 {
