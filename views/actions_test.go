@@ -184,6 +184,16 @@ func TestEscWhileRunningLeavesTheActionAlone(t *testing.T) {
 	x.sees("the action on order-9 goes on", "Needs you")
 	x.keys("q")
 	x.sees("q again cuts the running tool off")
+	x.keys("ctrl+z")
+	x.sees("ctrl+z again suspends: the lease may then run out, and the call be in doubt")
+	x.keys("q", "ctrl+z") // each warns for itself
+	if x.quit || x.suspended {
+		t.Fatal("it took the other key's warning for its own")
+	}
+	x.keys("ctrl+z")
+	if !x.suspended {
+		t.Fatal("ctrl+z again did not suspend")
+	}
 	close(x.backend.Hold)
 	<-done
 	for _, m := range msgs {

@@ -24,6 +24,8 @@ type App struct {
 	told    time.Time // when the notice came up
 	owed    bool      // it tells what became of an action whose sheet was closed
 	leaving bool      // asked to quit while an action is under way
+
+	suspending bool // asked to suspend while one is
 }
 
 // layer is a screen or sheet with what it owns.

@@ -31,7 +31,9 @@ type harness struct {
 	pending []tea.Cmd
 	copied  []string
 	quit    bool
-	w, h    int
+
+	suspended bool
+	w, h      int
 }
 
 func start(t *testing.T, w, h int, change ...func(*viewstest.Backend)) *harness {
@@ -87,6 +89,8 @@ func (x *harness) handle(msg tea.Msg) {
 		x.Fatal("a command returned a command, which would be dropped")
 	case tea.QuitMsg:
 		x.quit = true
+	case tea.SuspendMsg:
+		x.suspended = true
 	case tea.BatchMsg:
 		x.pending = append(x.pending, msg...)
 	default:
@@ -165,7 +169,7 @@ func (x *harness) paste(text string) {
 
 var named = map[string]tea.KeyType{
 	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "up": tea.KeyUp, "down": tea.KeyDown, "tab": tea.KeyTab,
-	"ctrl+c": tea.KeyCtrlC, "ctrl+d": tea.KeyCtrlD, "ctrl+u": tea.KeyCtrlU, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
+	"ctrl+c": tea.KeyCtrlC, "ctrl+z": tea.KeyCtrlZ, "ctrl+d": tea.KeyCtrlD, "ctrl+u": tea.KeyCtrlU, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
 	"end": tea.KeyEnd, "home": tea.KeyHome, "backspace": tea.KeyBackspace, "left": tea.KeyLeft, "ctrl+j": tea.KeyCtrlJ,
 }
 

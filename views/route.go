@@ -14,6 +14,7 @@ import (
 // nobody does but ctrl+c: nothing that a key would act on is shown there.
 func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 	if key.Matches(msg, a.keys.Global.Kill) && !msg.Paste {
+		a.suspending = false
 		return a.quit("ctrl+c again cuts the tool off; if not idempotent, its call is then in doubt")
 	}
 	a.pace.n++
@@ -26,7 +27,7 @@ func (a *App) key(msg tea.KeyMsg) tea.Cmd {
 		a.notice = noticeMsg{}
 	}
 	if front.Typing() {
-		a.leaving = false
+		a.leaving, a.suspending = false, false
 		a.pace.note(msg, a.now(), fieldTail)
 		return front.Update(msg)
 	}
@@ -68,8 +69,9 @@ func (a *App) filterBurst(msg tea.KeyMsg) (tea.Cmd, bool) {
 func (a *App) command(msg tea.KeyMsg) tea.Cmd {
 	front := a.frontLayer()
 	if key.Matches(msg, a.keys.Global.Suspend) {
-		return tea.Suspend
+		return a.suspend()
 	}
+	a.suspending = false
 	if !front.sheet {
 		switch {
 		case key.Matches(msg, a.keys.Global.Quit):
@@ -93,6 +95,19 @@ func (a *App) quit(warning string) tea.Cmd {
 		return nil
 	}
 	return tea.Quit
+}
+
+// suspend goes to the shell. With an action under way it warns first, and does so
+// when it is asked again: what stands still renews no lease.
+func (a *App) suspend() tea.Cmd {
+	a.leaving = false
+	if a.acting > 0 && !a.suspending {
+		a.suspending = true
+		a.tell(noticeMsg{"ctrl+z again suspends: the lease may then run out, and the call be in doubt", theme.Attention})
+		return nil
+	}
+	a.suspending = false
+	return tea.Suspend
 }
 
 // outcome tells the sheet that acted, or everybody when it is closed.
