@@ -182,3 +182,23 @@ func byWhom(c, next engine.CallInfo, taken []takeover) string {
 	}
 	return " by " + strings.TrimSpace(who)
 }
+
+// overtaken tells of a call with a result that a person had said did not run: its
+// worker only stood still, and had the last word. "" for all other calls.
+func overtaken(rows []stores.Call, c engine.CallInfo) string {
+	if !c.Finished() {
+		return ""
+	}
+	var upTo []stores.Call
+	for _, r := range rows {
+		if r.Step == c.Step && r.Node == c.Node && r.Ordinal == c.Ordinal && r.Segment == c.Segment && r.N < c.N {
+			upTo = append(upTo, r)
+		}
+	}
+	for _, said := range engine.FoldCalls(upTo) { // one, or none
+		if said.Status == stores.CallResolved && said.NotRun && !unstarted(said) {
+			return fmt.Sprintf("resolved as not run by %s, its worker's late result came in after that", nameOr(said.By, "an operator"))
+		}
+	}
+	return ""
+}

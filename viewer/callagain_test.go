@@ -115,3 +115,24 @@ func TestALateWordTellsThatACallRanTwice(t *testing.T) {
 		t.Errorf("%q, want %q", c.Again(), want)
 	}
 }
+
+// A worker that only stood still has the last word on its call, since that did
+// happen; that a person had said otherwise is told with it.
+func TestALateResultTellsWhoSaidThatTheCallDidNotRun(t *testing.T) {
+	b := newBench(t)
+	s := b.service()
+	ref := s.Find("order-7", "")
+	ctx := context.WithValue(t.Context(), crashKey{}, func() { // the tool is at it
+		b.wait(time.Minute)
+		get[Outcome](t)(s.Act(t.Context(), Request{Ref: ref, Action: Resolve, NotRun: true}, nil))
+	})
+	_, err := b.runner("worker-1").Run(ctx, b.flows.flows["mail"], engine.Start{Key: stores.Key{Owner: "default", Run: "order-7"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := get[[]Call](t)(s.Calls(t.Context(), ref, false))
+	want := "resolved as not run by ada, its worker's late result came in after that"
+	if len(calls) != 1 || calls[0].State != CallDone || calls[0].Why != want {
+		t.Errorf("%+v, want %q", calls, want)
+	}
+}

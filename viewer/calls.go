@@ -36,6 +36,11 @@ func (s *Service) Calls(ctx context.Context, ref Ref, reveal bool) ([]Call, erro
 		return nil, err
 	}
 	calls := callsOf(folded, f, reveal)
+	for i, c := range folded {
+		if calls[i].Why == "" {
+			calls[i].Why = overtaken(rows, c)
+		}
+	}
 	if err := s.again(ctx, a, k, rows, folded, calls); err != nil {
 		return nil, err
 	}
