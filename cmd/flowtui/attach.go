@@ -52,12 +52,20 @@ func (a *app) attach(ctx context.Context, create bool, specs ...string) (*sessio
 // minLease is the shortest lease that the engine takes.
 const minLease = 10 * time.Millisecond
 
-func (a *app) attachTargets(ctx context.Context, create bool, targets []target) (*session, error) {
-	switch l := a.global.lease; {
+// leaseFits refuses a lease that no worker could keep; 0 is the default.
+func leaseFits(l time.Duration) error {
+	switch {
 	case l < 0:
-		return nil, usagef("--lease is not negative")
+		return usagef("--lease is not negative")
 	case l > 0 && l < minLease:
-		return nil, usagef("--lease %s is too short to be renewed: it is at least %s", l, minLease)
+		return usagef("--lease %s is too short to be renewed: it is at least %s", l, minLease)
+	}
+	return nil
+}
+
+func (a *app) attachTargets(ctx context.Context, create bool, targets []target) (*session, error) {
+	if err := leaseFits(a.global.lease); err != nil {
+		return nil, err
 	}
 	settings, err := a.settings(targets)
 	if err != nil {
