@@ -71,7 +71,7 @@ func callResult(c viewer.Call) string {
 	if c.Error != "" {
 		parts = append(parts, "error: "+oneLine(c.Error))
 	}
-	if c.Why != "" && (c.Error == "" || c.Result != nil) {
+	if c.Why != "" && (c.Error == "" || c.Result != nil || c.State == viewer.CallFailed) {
 		parts = append(parts, oneLine(c.Why))
 	}
 	if again := c.Again(); again != "" {
