@@ -40,7 +40,7 @@ type pendingCall struct {
 	events  []newEvent // that belong to the record
 	nth     int64      // ordinal within the node's attempt
 	since   time.Time  // before the newest record of its start was written
-	missed  *notBegun
+	missed  *notBegun  // set once it surely did not begin
 }
 
 func (p pendingCall) id() string { return CallID(p.node, p.ordinal) }

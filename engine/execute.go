@@ -128,12 +128,12 @@ func answerer(by string, id stores.Identity, k stores.Key) string {
 
 // HoldOnError lets the error of a node, or of a condition on an edge, stop the
 // worker instead of ending the run as failed: the call that ran it returns
-// [ErrHeld], and whoever brings the run on later goes on at that node, where the calls whose errors ended it run
-// again and all others replay. So let the node return a call's error, or wrap it
-// with %w: a failed call that the node took, like one that an error edge takes,
-// stays failed. Error edges come first, and a denied call ends the run all the same.
-// [Runner.RecoverAll] and workers leave a run that is held at a call whose tool
-// is not idempotent.
+// [ErrHeld], and whoever brings the run on later goes on at that superstep, where
+// the calls whose errors ended a node run again and all others replay. So let the
+// node return a call's error, or wrap it with %w: a failed call that the node
+// took, like one that an error edge takes, stays failed. Error edges come first,
+// and a denied call ends the run all the same. [Runner.RecoverAll] and workers
+// leave a run that is held at a call whose tool is not idempotent.
 func (f *Flow) HoldOnError() *Flow {
 	f.holds = true
 	return f
